@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What can be chosen at configure time, and the flags that every target of the project is built with.
+
+option(OPENMRC_WERROR "Treat warnings as errors" OFF)
+option(OPENMRC_DEBUG_CHECKS "Keep the checks that cost instructions on every packet" OFF)
+option(OPENMRC_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(OPENMRC_BENCH "Build the benchmarks" OFF)
+set(OPENMRC_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them")
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Every header of a library is compiled alone by the target all_verify_interface_header_sets.
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+
+# Linked privately by every target of ours; never reaches a user of the installed libraries.
+add_library(openmrc_flags INTERFACE)
+target_compile_features(openmrc_flags INTERFACE cxx_std_23)
+target_compile_options(openmrc_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wcast-align -Wcast-qual -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wimplicit-fallthrough
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  $<$<BOOL:${OPENMRC_WERROR}>:-Werror>
+  # Paths in messages start at the project, and builds in two places give the same bytes.
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(OPENMRC_DEBUG_CHECKS)
+  target_compile_definitions(openmrc_flags INTERFACE OPENMRC_DEBUG_CHECKS)
+endif()
+
+if(OPENMRC_SANITIZE)
+  add_compile_options(-fsanitize=${OPENMRC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${OPENMRC_SANITIZE})
+endif()
+
+# Debian's interpreter, because Debian's Scapy is installed for that one.
+find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/decode.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "openmrc/wire/bth.h"
+#include "openmrc/wire/ethernet.h"
+#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/icrc.h"
+#include "openmrc/wire/ipv4.h"
+#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/plain_write.h"
+#include "openmrc/wire/udp.h"
+
+namespace openmrc::wire {
+namespace {
+
+// Walks over headers. Whoever calls `take` has made sure with `has` that the bytes are there.
+class Cursor {
+ public:
+  explicit Cursor(ConstBytes bytes) : bytes_(bytes) {}
+  [[nodiscard]] bool has(std::size_t count) const { return bytes_.size() >= count; }
+  [[nodiscard]] ConstBytes rest() const { return bytes_; }
+  template <class Header>
+  typename Header::View take() {
+    constexpr std::size_t kSize = Header::View::kSize;
+    OPENMRC_DCHECK(has(kSize), "taking what is not there");
+    const typename Header::View view(bytes_.first<kSize>());
+    bytes_ = bytes_.subspan(kSize);
+    return view;
+  }
+  void drop_last(std::size_t count) { bytes_ = bytes_.first(bytes_.size() - count); }
+
+ private:
+  ConstBytes bytes_;
+};
+
+// What is wrong with the bytes; nothing if all is well. The functions below fill a record that the
+// caller owns, because it is too large to be handed up through every layer.
+using Problem = std::optional<Reject>;
+constexpr Problem kNoProblem = std::nullopt;
+
+// ---- BTH and behind ----
+
+Problem take_timestamp(bool present, Cursor& at, std::optional<TxTimestamp>& sent) {
+  if (!present) {
+    sent.reset();
+    return kNoProblem;
+  }
+  const TsethView view = at.take<Tseth>();
+  if (const auto bad = Tseth::check(view)) return bad;
+  sent = Tseth::read(view).sent;
+  return kNoProblem;
+}
+
+Problem take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
+  const ConstBytes padded = at.rest();
+  if (padded.size() % 4 != 0 || pad > padded.size()) return Reject::kPadCount;
+  const ConstBytes payload = padded.first(padded.size() - pad);
+  if (payload.empty()) return Reject::kWriteEmpty;
+  if (payload.size() > write.reth.dma_length) return Reject::kWriteOverrun;
+  write.payload = Payload::of_bytes(payload);
+  return kNoProblem;
+}
+
+Problem decode_write(const Bth& bth, Cursor at, RdmaWrite& write) {
+  const bool immediate_follows = has_immediate(bth.opcode);
+  const std::size_t headers = kMethSize + (bth.has_timestamp ? kTsethSize : 0) + kRethSize +
+                              (immediate_follows ? kImmdtSize : 0);
+  if (!at.has(headers)) return Reject::kHeaderTruncated;
+  write.destination_qp = bth.destination_qp;
+  write.psn = bth.psn;
+  write.ack_request = bth.ack_request;
+  write.retransmission = bth.retransmission;
+  write.meth = Meth::read(at.take<Meth>());
+  if (const Problem bad = take_timestamp(bth.has_timestamp, at, write.sent)) return bad;
+  write.reth = Reth::read(at.take<Reth>());
+  const Immediate data = immediate_follows ? Immdt::read(at.take<Immdt>()).data : Immediate{};
+  write.part = MessagePart::of(bth.opcode, data);
+  return take_payload(bth.pad_count, at, write);
+}
+
+Problem decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& transport) {
+  Cursor at(udp_payload);
+  if (!at.has(kBthSize)) return Reject::kBthTruncated;
+  const BthView view = at.take<Bth>();
+  if (const auto bad = Bth::check(view)) return bad;
+  const Bth bth = Bth::read(view);
+  if (!is_write(bth.opcode)) return Reject::kTrimmedNotWrite;
+  if (bth.destination_qp < kFirstUsableQpn) return Reject::kQueuePairReserved;
+  if (!at.has(kMethSize + (bth.has_timestamp ? kTsethSize : 0))) {
+    return Reject::kHeaderTruncated;
+  }
+  transport.pkey = bth.pkey;
+  auto& trimmed =
+      transport.body.emplace<TrimmedWrite>(TrimmedWrite{.place = place,
+                                                        .destination_qp = bth.destination_qp,
+                                                        .psn = bth.psn,
+                                                        .ack_request = bth.ack_request,
+                                                        .retransmission = bth.retransmission,
+                                                        .opcode = bth.opcode,
+                                                        .meth = Meth::read(at.take<Meth>()),
+                                                        .sent = std::nullopt});
+  return take_timestamp(bth.has_timestamp, at, trimmed.sent);
+}
+
+// Control packets: a BTH and one header of a fixed size, with nothing behind. Each of these takes a
+// cursor that holds exactly that header.
+
+EndpointRequestId request_id(const Bth& bth) {
+  return EndpointRequestId(static_cast<std::uint16_t>(bth.psn.raw() & 0xffff));
+}
+
+Problem decode_acknowledge(const Bth& bth, Cursor at, Body& body) {
+  const AethView view = at.take<Aeth>();
+  if (const auto bad = Aeth::check(view)) return bad;
+  body =
+      Acknowledge{.destination_qp = bth.destination_qp, .psn = bth.psn, .aeth = Aeth::read(view)};
+  return kNoProblem;
+}
+
+Problem decode_sack(const Bth& bth, Cursor at, Body& body) {
+  const SethView view = at.take<Seth>();
+  if (const auto bad = Seth::check(view)) return bad;
+  body = Sack{.destination_qp = bth.destination_qp,
+              .retransmission = bth.retransmission,
+              .seth = Seth::read(view),
+              .cc_state = CcState::read(at.take<CcState>())};
+  return kNoProblem;
+}
+
+Problem decode_nack(const Bth& bth, Cursor at, Body& body) {
+  const NethView view = at.take<Neth>();
+  if (const auto bad = Neth::check(view)) return bad;
+  body = Nack{.destination_qp = bth.destination_qp, .neth = Neth::read(view)};
+  return kNoProblem;
+}
+
+Problem decode_probe(const Bth& bth, Cursor at, Body& body) {
+  const PethView view = at.take<Peth>();
+  if (const auto bad = Peth::check(view)) return bad;
+  body = ReliabilityProbe{.destination_qp = bth.destination_qp, .peth = Peth::read(view)};
+  return kNoProblem;
+}
+
+Problem decode_endpoint_request(const Bth& bth, Cursor at, Body& body) {
+  const ErthView view = at.take<Erth>();
+  if (const auto bad = Erth::check(view)) return bad;
+  body = EndpointRequest{.id = request_id(bth), .erth = Erth::read(view)};
+  return kNoProblem;
+}
+
+Problem decode_endpoint_response(const Bth& bth, Cursor at, Body& body) {
+  body = EndpointResponse{.id = request_id(bth), .eeth = Eeth::read(at.take<Eeth>())};
+  return kNoProblem;
+}
+
+struct ControlDecoder {
+  std::size_t size;
+  bool for_endpoint;
+  Problem (*decode)(const Bth&, Cursor, Body&);
+};
+
+ControlDecoder control_decoder(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kSack: return {kSethSize + kCcStateSize, false, decode_sack};
+    case Opcode::kNack: return {kNethSize, false, decode_nack};
+    case Opcode::kReliabilityProbe: return {kPethSize, false, decode_probe};
+    case Opcode::kEndpointRequest: return {kErthSize, true, decode_endpoint_request};
+    case Opcode::kEndpointResponse: return {kEethSize, true, decode_endpoint_response};
+    default: return {kAethSize, false, decode_acknowledge};
+  }
+}
+
+Problem check_control(const Bth& bth, const ControlDecoder& decoder, std::size_t size) {
+  if (decoder.for_endpoint && bth.destination_qp != kEndpointQpn) {
+    return Reject::kEndpointQueuePair;
+  }
+  if (!decoder.for_endpoint && bth.destination_qp < kFirstUsableQpn) {
+    return Reject::kQueuePairReserved;
+  }
+  if (size < decoder.size) return Reject::kHeaderTruncated;
+  if (size > decoder.size) return Reject::kControlOverlong;
+  if (bth.pad_count != 0) return Reject::kPadCount;
+  return kNoProblem;
+}
+
+// `bytes`: a BTH that has been checked, what follows it, no ICRC.
+Problem decode_control(ConstBytes bytes, Body& body) {
+  Cursor at(bytes);
+  const Bth bth = Bth::read(at.take<Bth>());
+  const ControlDecoder decoder = control_decoder(bth.opcode);
+  if (const Problem bad = check_control(bth, decoder, at.rest().size())) return bad;
+  return decoder.decode(bth, at, body);
+}
+
+Problem decode_whole(ConstBytes udp_payload, Transport& transport) {
+  Cursor at(udp_payload);
+  if (!at.has(kBthSize + kIcrcSize)) return Reject::kBthTruncated;
+  at.drop_last(kIcrcSize);
+  const ConstBytes bytes = at.rest();
+  const BthView view = at.take<Bth>();
+  if (const auto bad = Bth::check(view)) return bad;
+  const Bth bth = Bth::read(view);
+  transport.pkey = bth.pkey;
+  if (!is_write(bth.opcode)) return decode_control(bytes, transport.body);
+  if (bth.destination_qp < kFirstUsableQpn) return Reject::kQueuePairReserved;
+  return decode_write(bth, at, transport.body.emplace<RdmaWrite>());
+}
+
+// ---- UDP and before ----
+
+// What the IP headers say besides the route.
+struct IpContent {
+  Dscp dscp;  // of the outermost header: the one that a switch marks
+  Ecn ecn = Ecn::kNotCapable;
+  std::uint32_t flow_label = 0;  // of the inner header
+  ConstBytes covered;            // from the inner IP header on: what the ICRC covers
+  ConstBytes datagram;
+};
+
+void set_ev(Packet& packet, std::uint32_t flow_label, std::uint16_t source_port) {
+  if (auto* ipv6 = std::get_if<Ipv6Route>(&packet.route)) {
+    ipv6->ev = join_ev(flow_label, source_port);
+  } else if (auto* ipv4 = std::get_if<Ipv4Route>(&packet.route)) {
+    ipv4->ev_low = source_port;
+  }
+}
+
+Problem decode_trimmed_datagram(ConstBytes udp_payload, TrimPlace place, Packet& packet) {
+  if (const Problem bad = decode_trimmed(udp_payload, place, packet.transport)) return bad;
+  // Only data is trimmed, and retransmitted data has a class of its own.
+  packet.traffic_class = std::get<TrimmedWrite>(packet.transport.body).retransmission
+                             ? TrafficClass::kTrimmableRetransmission
+                             : TrafficClass::kTrimmable;
+  return kNoProblem;
+}
+
+// `covered`: from the inner IP header through the ICRC.
+bool icrc_is_right(ConstBytes covered) {
+  const ConstBytes stored = covered.last(kIcrcSize);
+  std::uint32_t expected = 0;
+  for (std::size_t i = kIcrcSize; i-- > 0;) {
+    expected = expected << 8 | std::to_integer<std::uint32_t>(stored[i]);
+  }
+  return Icrc(covered.first(covered.size() - kIcrcSize)).value() == expected;
+}
+
+Problem check_icrc(ConstBytes covered, const WireSettings& settings) {
+  if (settings.icrc_check == IcrcCheck::kSkip || icrc_is_right(covered)) return kNoProblem;
+  return Reject::kIcrcMismatch;
+}
+
+Problem decode_datagram(const IpContent& ip, const WireSettings& settings, Packet& packet) {
+  Cursor at(ip.datagram);
+  if (!at.has(kUdpSize)) return Reject::kUdpTruncated;
+  const Udp udp = Udp::read(at.take<Udp>());
+  if (udp.destination_port != settings.udp_port &&
+      udp.destination_port != settings.udp_port_alternate) {
+    return Reject::kUdpPortOther;
+  }
+  packet.udp_port = udp.destination_port;
+  packet.ecn = ip.ecn;
+  set_ev(packet, ip.flow_label, udp.source_port);
+  if (const auto place = settings.dscp.trim_place(ip.dscp)) {
+    return decode_trimmed_datagram(at.rest(), *place, packet);
+  }
+  if (udp.length != ip.datagram.size()) return Reject::kUdpLengthMismatch;
+  packet.traffic_class = settings.dscp.traffic_class(ip.dscp);
+  if (const Problem bad = decode_whole(at.rest(), packet.transport)) return bad;
+  return check_icrc(ip.covered, settings);
+}
+
+// Whether `packet` holds the bytes that its IP header states. A switch may trim a packet and leave
+// its lengths as they were, so a trimmed packet may be shorter than it says.
+bool length_fits(ConstBytes packet, std::size_t stated, Dscp dscp, const DscpMap& map) {
+  return stated <= packet.size() || map.trim_place(dscp).has_value();
+}
+ConstBytes cut_to(ConstBytes packet, std::size_t stated) {
+  return stated < packet.size() ? packet.first(stated) : packet;
+}
+
+Problem decode_ipv4(ConstBytes packet, const WireSettings& settings, Packet& into) {
+  if (packet.size() < kIpv4Size) return Reject::kIpv4Truncated;
+  const Ipv4View view(packet.first<kIpv4Size>());
+  if (const auto bad = Ipv4::check(view)) return bad;
+  const Ipv4 ip = Ipv4::read(view);
+  if (ip.total_length < kIpv4Size ||
+      !length_fits(packet, ip.total_length, ip.dscp, settings.dscp)) {
+    return Reject::kIpv4LengthMismatch;
+  }
+  const ConstBytes whole = cut_to(packet, ip.total_length);
+  into.route = Ipv4Route{.source = ip.source, .destination = ip.destination};
+  const IpContent content{
+      .dscp = ip.dscp, .ecn = ip.ecn, .covered = whole, .datagram = whole.subspan(kIpv4Size)};
+  return decode_datagram(content, settings, into);
+}
+
+// Takes the encapsulation off `packet`, whose outer header has been checked.
+Result<ConstBytes, Reject> take_encapsulation(ConstBytes packet, const Ipv6& outer,
+                                              SrEncapsulation& encapsulation) {
+  encapsulation.source = outer.source;
+  encapsulation.destination = outer.destination;
+  ConstBytes inside = cut_to(packet, kIpv6Size + outer.payload_length).subspan(kIpv6Size);
+  if (outer.next_header == IpProtocol::kRouting) {
+    if (inside.size() < kSrhSize) return failure(Reject::kSrhTruncated);
+    const SrhView view(inside.first<kSrhSize>());
+    if (const auto bad = Srh::check(view)) return failure(*bad);
+    encapsulation.srh = Srh::read(view);
+    inside = inside.subspan(kSrhSize);
+  }
+  return inside;
+}
+
+// The outer header has been checked.
+Problem decode_encapsulated(ConstBytes packet, const WireSettings& settings, Packet& into) {
+  const Ipv6 outer = Ipv6::read(Ipv6View(packet.first<kIpv6Size>()));
+  auto& route = into.route.emplace<Ipv6Route>();
+  const auto inside = take_encapsulation(packet, outer, route.encapsulation.emplace());
+  if (!inside) return inside.error();
+  if (inside->size() < kIpv6Size) return Reject::kIpv6Truncated;
+  const Ipv6View view(inside->first<kIpv6Size>());
+  if (const auto bad = Ipv6::check(view)) return bad;
+  const Ipv6 inner = Ipv6::read(view);
+  if (inner.next_header != IpProtocol::kUdp) return Reject::kSrv6NestedTooDeep;
+  const std::size_t stated = kIpv6Size + inner.payload_length;
+  if (!length_fits(*inside, stated, outer.dscp, settings.dscp)) {
+    return Reject::kIpv6LengthMismatch;
+  }
+  route.source = inner.source;
+  route.destination = inner.destination;
+  const ConstBytes whole = cut_to(*inside, stated);
+  const IpContent content{.dscp = outer.dscp,
+                          .ecn = outer.ecn == Ecn::kCongested ? Ecn::kCongested : inner.ecn,
+                          .flow_label = inner.flow_label,
+                          .covered = whole,
+                          .datagram = whole.subspan(kIpv6Size)};
+  return decode_datagram(content, settings, into);
+}
+
+Problem decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& into) {
+  if (packet.size() < kIpv6Size) return Reject::kIpv6Truncated;
+  const Ipv6View view(packet.first<kIpv6Size>());
+  if (const auto bad = Ipv6::check(view)) return bad;
+  const Ipv6 ip = Ipv6::read(view);
+  const std::size_t stated = kIpv6Size + ip.payload_length;
+  if (!length_fits(packet, stated, ip.dscp, settings.dscp)) {
+    return Reject::kIpv6LengthMismatch;
+  }
+  if (ip.next_header != IpProtocol::kUdp) return decode_encapsulated(packet, settings, into);
+  auto& route = into.route.emplace<Ipv6Route>();
+  route.source = ip.source;
+  route.destination = ip.destination;
+  const ConstBytes whole = cut_to(packet, stated);
+  const IpContent content{.dscp = ip.dscp,
+                          .ecn = ip.ecn,
+                          .flow_label = ip.flow_label,
+                          .covered = whole,
+                          .datagram = whole.subspan(kIpv6Size)};
+  return decode_datagram(content, settings, into);
+}
+
+// Apart from its caller, so that the registers it needs are saved only when it is called.
+[[gnu::noinline]] Problem decode_any_ip(ConstBytes packet, const WireSettings& settings,
+                                        Packet& into) {
+  if (packet.empty()) return Reject::kIpEmpty;
+  switch (std::to_integer<unsigned>(packet[0] >> 4)) {
+    case 6: return decode_ipv6(packet, settings, into);
+    case 4: return decode_ipv4(packet, settings, into);
+    default: return Reject::kIpVersionUnknown;
+  }
+}
+
+}  // namespace
+
+Result<Transport, Reject> decode_transport(ConstBytes udp_payload,
+                                           std::optional<TrimPlace> trimmed) {
+  Result<Transport, Reject> result;
+  const Problem bad =
+      trimmed ? decode_trimmed(udp_payload, *trimmed, *result) : decode_whole(udp_payload, *result);
+  if (bad) result = failure(*bad);
+  return result;
+}
+
+std::optional<Reject> decode_ip_into(ConstBytes packet, const WireSettings& settings,
+                                     Packet& into) {
+  if (fill_plain_write(packet, settings, into)) [[likely]] {
+    return check_icrc(packet, settings);
+  }
+  return decode_any_ip(packet, settings, into);
+}
+
+Result<Packet, Reject> decode_ip(ConstBytes packet, const WireSettings& settings) {
+  Result<Packet, Reject> result;
+  if (const auto bad = decode_ip_into(packet, settings, *result)) result = failure(*bad);
+  return result;
+}
+
+Result<Packet, Reject> decode_frame(ConstBytes frame, const WireSettings& settings) {
+  const auto ethernet = EthernetView::over(frame);
+  if (!ethernet) return failure(Reject::kEthernetTruncated);
+  const auto type = static_cast<EtherType>(ethernet->get<EthernetLayout::Type>());
+  if (type != EtherType::kIpv4 && type != EtherType::kIpv6) {
+    return failure(Reject::kEtherTypeNotIp);
+  }
+  return decode_ip(frame.subspan(EthernetView::kSize), settings);
+}
+
+}  // namespace openmrc::wire

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "openmrc/base/strong.h"
+
+namespace openmrc::wire {
+
+// 10.0.0.1 is Ipv4Address(0x0a000001).
+using Ipv4Address = Strong<struct Ipv4AddressTag, std::uint32_t>;
+
+// In network order.
+struct Ipv6Address {
+  std::array<std::byte, 16> bytes{};
+
+  constexpr auto operator<=>(const Ipv6Address&) const = default;
+
+  // From eight groups, as it is written: {0xfd00, 0, 0, 0, 0, 0, 0, 1} is fd00::1.
+  static constexpr Ipv6Address of(const std::array<std::uint16_t, 8>& groups) {
+    Ipv6Address address;
+    for (std::size_t i = 0; i < groups.size(); ++i) address.set_group(i, groups[i]);
+    return address;
+  }
+
+  [[nodiscard]] constexpr std::uint16_t group(std::size_t index) const {
+    return static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes[2 * index]) << 8 |
+                                      std::to_integer<unsigned>(bytes[2 * index + 1]));
+  }
+  constexpr void set_group(std::size_t index, std::uint16_t value) {
+    bytes[2 * index] = static_cast<std::byte>(value >> 8);
+    bytes[2 * index + 1] = static_cast<std::byte>(value & 0xff);
+  }
+};
+
+std::string to_string(Ipv4Address address);
+std::string to_string(const Ipv6Address& address);  // as RFC 5952 recommends
+
+}  // namespace openmrc::wire

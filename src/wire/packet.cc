@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/packet.h"
+
+namespace openmrc::wire {
+namespace {
+
+struct OpcodeOf {
+  Opcode operator()(const RdmaWrite& write) const { return write.part.opcode(); }
+  Opcode operator()(const TrimmedWrite& trimmed) const { return trimmed.opcode; }
+  Opcode operator()(const Acknowledge&) const { return Opcode::kAcknowledge; }
+  Opcode operator()(const Sack&) const { return Opcode::kSack; }
+  Opcode operator()(const Nack&) const { return Opcode::kNack; }
+  Opcode operator()(const ReliabilityProbe&) const { return Opcode::kReliabilityProbe; }
+  Opcode operator()(const EndpointRequest&) const { return Opcode::kEndpointRequest; }
+  Opcode operator()(const EndpointResponse&) const { return Opcode::kEndpointResponse; }
+};
+
+}  // namespace
+
+Opcode opcode_of(const Body& body) { return std::visit(OpcodeOf{}, body); }
+
+Ev ev_of(const Packet& packet) {
+  if (const auto* ipv4 = std::get_if<Ipv4Route>(&packet.route)) return Ev(ipv4->ev_low);
+  return std::get<Ipv6Route>(packet.route).ev;
+}
+
+}  // namespace openmrc::wire

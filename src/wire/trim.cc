@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/trim.h"
+
+#include <algorithm>
+
+#include "openmrc/base/fixed_vector.h"
+#include "openmrc/wire/bth.h"
+#include "openmrc/wire/byte_order.h"
+#include "openmrc/wire/immdt.h"
+#include "openmrc/wire/ipv4.h"
+#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/meth.h"
+#include "openmrc/wire/reth.h"
+#include "openmrc/wire/srh.h"
+#include "openmrc/wire/tseth.h"
+#include "openmrc/wire/udp.h"
+
+namespace openmrc::wire {
+namespace {
+
+static_assert(kTrimKept >= kUdpSize + kBthSize + kMethSize + kTsethSize + kRethSize + kImmdtSize,
+              "a trimmed packet keeps all its headers");
+
+// Where each header begins, from the outermost in.
+struct HeaderPlaces {
+  FixedVector<std::size_t, 2> ip;
+  std::size_t udp = 0;
+};
+
+unsigned version_at(ConstBytes packet, std::size_t at) {
+  return at < packet.size() ? std::to_integer<unsigned>(packet[at] >> 4) : 0;
+}
+
+Result<HeaderPlaces, TrimRefusal> find_headers(ConstBytes packet) {
+  HeaderPlaces places;
+  std::size_t at = 0;
+  if (version_at(packet, at) == 4) {
+    places.ip.push_back(at);
+    at += kIpv4Size;
+  } else {
+    auto next = IpProtocol::kIpv6;
+    while (next == IpProtocol::kIpv6) {
+      const auto header = Ipv6View::over(packet.subspan(std::min(at, packet.size())));
+      if (!header || version_at(packet, at) != 6 || places.ip.full()) {
+        return failure(TrimRefusal::kMalformed);
+      }
+      places.ip.push_back(at);
+      at += kIpv6Size;
+      next = static_cast<IpProtocol>(header->get<Ipv6Layout::NextHeader>());
+      if (next == IpProtocol::kRouting) {
+        const auto srh = SrhView::over(packet.subspan(at));
+        if (!srh) return failure(TrimRefusal::kMalformed);
+        at += kSrhSize;
+        next = static_cast<IpProtocol>(srh->get<SrhLayout::NextHeader>());
+      }
+    }
+    if (next != IpProtocol::kUdp) return failure(TrimRefusal::kMalformed);
+  }
+  if (at + kUdpSize > packet.size()) return failure(TrimRefusal::kMalformed);
+  places.udp = at;
+  return places;
+}
+
+Dscp dscp_at(ConstBytes ip) {
+  if (version_at(ip, 0) == 4) {
+    return dscp_of(Ipv4View(ip.first<kIpv4Size>()).get<Ipv4Layout::TrafficByte>());
+  }
+  return dscp_of(Ipv6View(ip.first<kIpv6Size>()).get<Ipv6Layout::TrafficByte>());
+}
+
+// Marks one IP header and makes it state what is left: `ip` ends where the packet now ends.
+void remark(MutableBytes ip, Dscp dscp) {
+  if (version_at(ip, 0) == 4) {
+    const Ipv4View view(ip.first<kIpv4Size>());
+    const Ecn ecn = ecn_of(view.get<Ipv4Layout::TrafficByte>());
+    ip[Ipv4Layout::TrafficByte::kOffset / 8] = std::byte{traffic_byte(dscp, ecn)};
+    store_be(&ip[Ipv4Layout::TotalLength::kOffset / 8], static_cast<std::uint16_t>(ip.size()));
+    set_ipv4_checksum(ip.first<kIpv4Size>());
+    return;
+  }
+  const Ipv6View view(ip.first<kIpv6Size>());
+  const Ecn ecn = ecn_of(view.get<Ipv6Layout::TrafficByte>());
+  const std::uint32_t first_word =
+      6u << 28 | std::uint32_t{traffic_byte(dscp, ecn)} << 20 | view.get<Ipv6Layout::FlowLabel>();
+  store_be(ip.data(), first_word);
+  store_be(&ip[Ipv6Layout::PayloadLength::kOffset / 8],
+           static_cast<std::uint16_t>(ip.size() - kIpv6Size));
+}
+
+}  // namespace
+
+Result<std::size_t, TrimRefusal> trim_packet(MutableBytes packet, TrimPlace place,
+                                             const DscpMap& dscp) {
+  const auto places = find_headers(packet);
+  if (!places) return failure(places.error());
+  const TrafficClass traffic_class = dscp.traffic_class(dscp_at(packet));
+  if (traffic_class != TrafficClass::kTrimmable &&
+      traffic_class != TrafficClass::kTrimmableRetransmission) {
+    return failure(TrimRefusal::kNotTrimmable);
+  }
+  const std::size_t kept = std::min(packet.size(), places->udp + kTrimKept);
+  for (const std::size_t ip : places->ip) remark(packet.subspan(ip, kept - ip), dscp.of(place));
+  store_be(&packet[places->udp + UdpLayout::Length::kOffset / 8],
+           static_cast<std::uint16_t>(kept - places->udp));
+  return kept;
+}
+
+}  // namespace openmrc::wire
