@@ -41,11 +41,12 @@ function(openmrc_library)
   endif()
 endfunction()
 
-# openmrc_test(NAME <name> SOURCES <files>... LINK <libraries>... [LABEL <label>] [TIMEOUT <seconds>])
+# openmrc_test(NAME <name> SOURCES <files>... LINK <libraries>... [LABEL <label>] [TIMEOUT <seconds>]
+#              [ENVIRONMENT <name=value>])
 # A GoogleTest program, each of its cases a test of CTest. Labels: unit (the default), property,
 # conformance.
 function(openmrc_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT;ENVIRONMENT" "SOURCES;LINK")
   find_package(GTest REQUIRED)
   include(GoogleTest)
   if(NOT arg_LABEL)
@@ -58,5 +59,5 @@ function(openmrc_test)
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINK} openmrc_flags GTest::gtest_main)
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX "${arg_NAME}."
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()

@@ -24,7 +24,7 @@ namespace openmrc::wire {
 //   +---------------------------------------------------------------+
 struct EethLayout {
   using Type = Bits<"type", 0, 4>;
-  using NextHeader = Bits<"next_header", 4, 5>;
+  using NextHeader = Bits<"nh", 4, 5>;
   using Reserved1 = Bits<"reserved1", 9, 1>;
   using Operation = Bits<"op", 10, 2>;
   using Reserved2 = Bits<"reserved2", 12, 4>;

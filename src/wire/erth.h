@@ -27,7 +27,7 @@ namespace openmrc::wire {
 //   +-------------------------------+-+---------------------+-------+
 struct ErthLayout {
   using Type = Bits<"type", 0, 4>;
-  using NextHeader = Bits<"next_header", 4, 5>;
+  using NextHeader = Bits<"nh", 4, 5>;
   using Reserved1 = Bits<"reserved1", 9, 5>;
   using Operation = Bits<"op", 14, 2>;
   using Reserved2 = Bits<"reserved2", 16, 8>;

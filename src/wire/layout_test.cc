@@ -57,9 +57,10 @@ TEST(Layout, WritesWhatItReads) {
     std::array<std::byte, kOddSize> copy;
     copy.fill(std::byte{0xee});
     using L = OddLayout;
-    write_fields<L>(copy, L::Flag::of(view.get<L::Flag>()), L::Crossing::of(view.get<L::Crossing>()),
-                    L::Middle::of(view.get<L::Middle>()), L::OverWords::of(view.get<L::OverWords>()),
-                    L::Long::of(view.get<L::Long>()), L::Tail::of(view.get<L::Tail>()));
+    write_fields<L>(copy, L::Flag::of(view.get<L::Flag>()),
+                    L::Crossing::of(view.get<L::Crossing>()), L::Middle::of(view.get<L::Middle>()),
+                    L::OverWords::of(view.get<L::OverWords>()), L::Long::of(view.get<L::Long>()),
+                    L::Tail::of(view.get<L::Tail>()));
     ASSERT_EQ(copy, bytes);
   }
 }
@@ -82,7 +83,7 @@ TEST(Layout, NamesItsFieldsInOrder) {
   std::vector<std::string_view> names;
   OddLayout::Fields::for_each([&]<class Field> { names.push_back(Field::kName); });
   EXPECT_EQ(names, (std::vector<std::string_view>{"flag", "crossing", "middle", "over_words",
-                                                   "long", "tail"}));
+                                                  "long", "tail"}));
 }
 
 }  // namespace

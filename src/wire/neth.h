@@ -31,7 +31,7 @@ namespace openmrc::wire {
 //   +-------+-------+---------------+-------------------------------+
 struct NethLayout {
   using Type = Bits<"type", 0, 4>;
-  using NextHeader = Bits<"next_header", 4, 5>;
+  using NextHeader = Bits<"nh", 4, 5>;
   using Reserved1 = Bits<"reserved1", 9, 7>;
   using Reason = Bits<"reason", 16, 8>;
   using VendorInfo = Bits<"vendor_info", 24, 8>;

@@ -27,7 +27,7 @@ namespace openmrc::wire {
 //   +-------------------------------+-+---------------------+-------+
 struct PethLayout {
   using Type = Bits<"type", 0, 4>;
-  using NextHeader = Bits<"next_header", 4, 5>;
+  using NextHeader = Bits<"nh", 4, 5>;
   using Reserved1 = Bits<"reserved1", 9, 15>;
   using VendorInfo = Bits<"vendor_info", 24, 8>;
   using Probe = Bits<"id", 32, 16>;

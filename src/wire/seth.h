@@ -34,7 +34,7 @@ namespace openmrc::wire {
 //   P (PR) answers a probe
 struct SethLayout {
   using Type = Bits<"type", 0, 4>;
-  using NextHeader = Bits<"next_header", 4, 5>;
+  using NextHeader = Bits<"nh", 4, 5>;
   using Mark = Bits<"mark", 9, 2>;
   using Reserved1 = Bits<"reserved1", 11, 3>;
   using ProbeResponse = Bits<"pr", 14, 1>;

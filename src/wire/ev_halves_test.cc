@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/ev_halves.h"
+
+#include <gtest/gtest.h>
+
+namespace openmrc::wire {
+namespace {
+
+TEST(EvHalves, TheFlowLabelHasTheHighHalfAndTheSourcePortTheLow) {
+  EXPECT_EQ(ev_high(Ev(0x1234abcd)), 0x1234);
+  EXPECT_EQ(ev_low(Ev(0x1234abcd)), 0xabcd);
+  EXPECT_EQ(join_ev(0x01234, 0xabcd), Ev(0x1234abcd));
+}
+
+TEST(EvHalves, TheUpperFourBitsOfTheFlowLabelAreIgnored) {
+  EXPECT_EQ(join_ev(0xf1234, 0xabcd), Ev(0x1234abcd));
+}
+
+TEST(EvHalves, WithoutAFlowLabelTheHighHalfIsZero) {
+  EXPECT_EQ(join_ev(0, 0xabcd), Ev(0x0000abcd));
+}
+
+}  // namespace
+}  // namespace openmrc::wire

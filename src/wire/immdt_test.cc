@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/immdt.h"
+
+#include <gtest/gtest.h>
+
+#include "support/hex.h"
+
+namespace openmrc::wire {
+namespace {
+
+constexpr std::string_view kGolden = "01020304";  // in network order
+constexpr Immdt kHeader{Immediate(0x01020304)};
+
+TEST(Immdt, ReadsTheGoldenBytes) { EXPECT_EQ(test::read_header<Immdt>(kGolden), kHeader); }
+
+TEST(Immdt, WritesTheGoldenBytes) {
+  EXPECT_EQ(test::write_header(kHeader), test::from_hex(kGolden));
+}
+
+}  // namespace
+}  // namespace openmrc::wire

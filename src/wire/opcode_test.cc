@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/opcode.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace openmrc::wire {
+namespace {
+
+TEST(Opcode, TheBlockOfMrcHasTwelveDefinedValues) {
+  // Written out again, so that a change of the table needs a change here.
+  const std::set<unsigned> defined{0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb,
+                                   0xd1, 0xd8, 0xd9, 0xdc, 0xdd, 0xde};
+  EXPECT_EQ(kOpcodes.size(), defined.size());
+  for (unsigned raw = 0; raw < 256; ++raw) {
+    EXPECT_EQ(is_mrc_opcode(static_cast<std::uint8_t>(raw)), raw >= 0xc0 && raw < 0xe0) << raw;
+    EXPECT_EQ(is_defined_opcode(static_cast<std::uint8_t>(raw)), defined.contains(raw)) << raw;
+  }
+}
+
+TEST(Opcode, EveryDefinedValueHasANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (const Opcode opcode : kOpcodes) EXPECT_TRUE(names.insert(name(opcode)).second);
+  EXPECT_FALSE(names.contains(""));
+  EXPECT_EQ(name(static_cast<Opcode>(0xcc)), "");
+}
+
+}  // namespace
+}  // namespace openmrc::wire

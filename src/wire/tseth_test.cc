@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/wire/tseth.h"
+
+#include <gtest/gtest.h>
+
+#include "support/hex.h"
+
+namespace openmrc::wire {
+namespace {
+
+using test::check_header;
+using test::from_hex;
+using test::read_header;
+using test::write_header;
+
+constexpr std::string_view kGolden = "beef 0001";  // timestamp beef; TSR 0: 128 ns; ftype 1
+constexpr Tseth kHeader{{.ticks = 0xbeef, .unit = TickUnit::k128Ns}};
+
+constexpr std::string_view kGoldenVendor = "beef 8001";  // the same with TSR 1
+constexpr Tseth kHeaderVendor{{.ticks = 0xbeef, .unit = TickUnit::kVendor}};
+
+TEST(Tseth, ReadsTheGoldenBytes) {
+  EXPECT_EQ(check_header<Tseth>(kGolden), std::nullopt);
+  EXPECT_EQ(read_header<Tseth>(kGolden), kHeader);
+  EXPECT_EQ(read_header<Tseth>(kGoldenVendor), kHeaderVendor);
+}
+
+TEST(Tseth, WritesTheGoldenBytes) {
+  EXPECT_EQ(write_header(kHeader), from_hex(kGolden));
+  EXPECT_EQ(write_header(kHeaderVendor), from_hex(kGoldenVendor));
+}
+
+TEST(Tseth, IgnoresReservedBitsOnReceive) {
+  EXPECT_EQ(check_header<Tseth>("beef 7ff1"), std::nullopt);
+  EXPECT_EQ(read_header<Tseth>("beef 7ff1"), kHeader);
+}
+
+TEST(Tseth, RejectsEveryFormatButOne) {
+  EXPECT_EQ(check_header<Tseth>("beef 0000"), Reject::kTimestampFormat);
+  EXPECT_EQ(check_header<Tseth>("beef 0002"), Reject::kTimestampFormat);
+  EXPECT_EQ(check_header<Tseth>("beef 8009"), Reject::kTimestampFormat);
+}
+
+}  // namespace
+}  // namespace openmrc::wire

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decode_command.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hex_text.h"
+#include "openmrc/wire/capture_reader.h"
+#include "openmrc/wire/dissection.h"
+#include "packet_printer.h"
+
+namespace openmrc::tools {
+namespace {
+
+using wire::CapturedFrame;
+using wire::CaptureReader;
+using wire::LinkType;
+
+enum class HexKind { kGuess, kEthernet, kIp };
+
+struct DecodeOptions {
+  std::string file;
+  std::string hex;
+  HexKind hex_kind = HexKind::kGuess;
+  bool json = false;
+  bool verbose = false;
+  std::uint16_t udp_port = wire::kUdpPortRoce.raw();
+};
+
+int complain(const std::string& what) {
+  std::cerr << "mrc decode: " << what << '\n';
+  return 1;
+}
+
+std::optional<std::vector<std::byte>> read_all(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return std::nullopt;
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return std::nullopt;
+  const auto bytes = std::as_bytes(std::span(text));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+// An IP packet starts with its version; what does not is taken for an Ethernet frame.
+LinkType link_type_of(const std::vector<std::byte>& bytes, HexKind kind) {
+  if (kind == HexKind::kEthernet) return LinkType::kEthernet;
+  if (kind == HexKind::kIp || bytes.empty()) return LinkType::kRawIp;
+  const unsigned version = std::to_integer<unsigned>(bytes[0] >> 4);
+  return version == 4 || version == 6 ? LinkType::kRawIp : LinkType::kEthernet;
+}
+
+wire::WireSettings settings_of(const DecodeOptions& options) {
+  return {.udp_port = wire::UdpPort(options.udp_port),
+          .udp_port_alternate = wire::kUdpPortAlternate};
+}
+
+std::unique_ptr<PacketPrinter> printer_of(const DecodeOptions& options, bool verbose) {
+  if (options.json) return make_json_printer(std::cout);
+  return verbose ? make_detail_printer(std::cout) : make_line_printer(std::cout);
+}
+
+int decode_hex(const DecodeOptions& options) {
+  const auto bytes = parse_hex(options.hex);
+  if (!bytes) {
+    return complain(
+        fmt::format("--hex: {}. Give pairs of hex digits; spaces, colons and line "
+                    "breaks between them are fine.",
+                    bytes.error()));
+  }
+  const CapturedFrame frame{.bytes = *bytes,
+                            .original_size = static_cast<std::uint32_t>(bytes->size()),
+                            .time = Instant(0),
+                            .link_type = link_type_of(*bytes, options.hex_kind),
+                            .interface = 0,
+                            .interface_name = {},
+                            .comment = {}};
+  const auto dissection = wire::dissect(frame.bytes, frame.link_type, settings_of(options));
+  printer_of(options, true)->print({.number = 1, .frame = frame, .dissection = dissection});
+  return dissection.verdict ? 0 : 1;
+}
+
+int decode_file(const DecodeOptions& options) {
+  const auto bytes = read_all(options.file);
+  if (!bytes) {
+    return complain(fmt::format("cannot read '{}': check that it exists and that you may read it",
+                                options.file));
+  }
+  auto reader = CaptureReader::open(*bytes);
+  if (!reader) {
+    return complain(fmt::format("'{}': {}. To decode a packet written in hex, use --hex.",
+                                options.file, describe(reader.error().error)));
+  }
+  const wire::WireSettings settings = settings_of(options);
+  const auto printer = printer_of(options, options.verbose);
+  for (std::uint64_t number = 1;; ++number) {
+    const auto frame = reader->next();
+    if (!frame) {
+      printer->finish();
+      return complain(fmt::format("'{}', byte {}: {}; the {} packets before it are printed above",
+                                  options.file, frame.error().offset, describe(frame.error().error),
+                                  number - 1));
+    }
+    if (!*frame) break;
+    const auto dissection = wire::dissect((*frame)->bytes, (*frame)->link_type, settings);
+    printer->print({.number = number, .frame = **frame, .dissection = dissection});
+  }
+  printer->finish();
+  return 0;
+}
+
+}  // namespace
+
+void add_decode_command(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<DecodeOptions>();
+  CLI::App* command =
+      app.add_subcommand("decode", "Print MRC packets from a capture file, or one given as hex");
+  auto* file = command->add_option("FILE", options->file,
+                                   "Capture to read, pcapng or pcap; - for standard input");
+  auto* hex = command->add_option("--hex", options->hex,
+                                  "One packet as hex digits: an IP packet or an Ethernet frame");
+  command
+      ->add_option("--as", options->hex_kind, "What the hex begins with: ethernet or ip (guessed)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, HexKind>{{"ethernet", HexKind::kEthernet}, {"ip", HexKind::kIp}}))
+      ->needs(hex);
+  command->add_flag("-v,--verbose", options->verbose, "All headers and fields of each packet");
+  command->add_flag("--json", options->json, "One JSON object a line, for programs");
+  command->add_option("--port", options->udp_port, "UDP port of MRC, besides 4971 (default 4791)");
+  file->excludes(hex);
+  command->footer(
+      "Examples:\n"
+      "  mrc decode examples/captures/tour.pcapng\n"
+      "  mrc decode -v examples/captures/tour.pcapng | less\n"
+      "  mrc decode --json capture.pcapng | jq 'select(.kind == \"SACK\")'");
+  command->callback([options, file, hex, &exit_code] {
+    if (file->count() + hex->count() == 0) {
+      throw CLI::RequiredError("decode needs a FILE or --hex; see mrc decode --help");
+    }
+    exit_code = hex->count() > 0 ? decode_hex(*options) : decode_file(*options);
+  });
+}
+
+}  // namespace openmrc::tools
