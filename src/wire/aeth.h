@@ -55,7 +55,7 @@ constexpr AckSyndrome syndrome_of(std::uint8_t raw) {
 
 struct Aeth {
   AckSyndrome syndrome = AckSyndrome::kAck;
-  AckMsn msn;
+  AckMsn msn{};
 
   bool operator==(const Aeth&) const = default;
 

@@ -53,11 +53,11 @@ struct Bth {
   Opcode opcode = Opcode::kWriteOnly;
   std::uint8_t pad_count = 0;  // 0 to 3
   PKey pkey = kPKeyDefault;
-  Qpn destination_qp;
+  Qpn destination_qp{};
   bool ack_request = false;
   bool retransmission = false;
   bool has_timestamp = false;
-  Psn psn;  // what it means depends on the packet: Table 7-6
+  Psn psn{};  // what it means depends on the packet: Table 7-6
 
   bool operator==(const Bth&) const = default;
 

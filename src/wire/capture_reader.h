@@ -46,13 +46,13 @@ struct CaptureProblem {
 };
 
 struct CapturedFrame {
-  ConstBytes bytes;
+  ConstBytes bytes{};
   std::uint32_t original_size = 0;  // on the wire; more than bytes.size() if it was cut
-  Instant time;                     // since the Unix epoch
+  Instant time{};                     // since the Unix epoch
   LinkType link_type = LinkType::kEthernet;
   std::uint32_t interface = 0;
-  std::string_view interface_name;  // may be empty
-  std::string_view comment;         // may be empty
+  std::string_view interface_name{};  // may be empty
+  std::string_view comment{};         // may be empty
 };
 
 // Reads captures: pcapng, and pcap with times in micro- or nanoseconds, of either byte order. The

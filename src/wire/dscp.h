@@ -67,7 +67,7 @@ struct DscpMap {
 
 // The traffic class byte of IPv6 and the type of service byte of IPv4.
 constexpr std::uint8_t traffic_byte(Dscp dscp, Ecn ecn) {
-  return static_cast<std::uint8_t>(dscp.raw() << 2 | static_cast<unsigned>(ecn));
+  return static_cast<std::uint8_t>(unsigned{dscp.raw()} << 2 | static_cast<unsigned>(ecn));
 }
 constexpr Dscp dscp_of(std::uint8_t traffic_byte) {
   return Dscp(static_cast<std::uint8_t>(traffic_byte >> 2));

@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -570,7 +568,8 @@ TEST(Encode, HeadersPayloadPiecesAndTrailerMakeTheWholePacket) {
 
 TEST(Encode, ATrailerWithoutPayloadIsTheIcrc) {
   Bytes headers(kHeadersSizeMax);
-  const Packet packet = control_packet(Acknowledge{.destination_qp = Qpn(3), .psn = Psn(0)});
+  const Packet packet =
+      control_packet(Acknowledge{.destination_qp = Qpn(3), .psn = Psn(0), .aeth = {}});
   headers.resize(encode_headers(packet, kSettings, headers).size);
   EXPECT_EQ(make_trailer(headers, {}).size(), kIcrcSize);
 }

@@ -58,7 +58,7 @@ struct Erth {
   EndpointOp op = EndpointOp::kEvProbe;
   std::uint8_t vendor_info = 0;
   std::uint32_t port_status_mask = 0;  // bit n: port n of the sender can be reached
-  TxTimestamp sent;
+  TxTimestamp sent{};
 
   bool operator==(const Erth&) const = default;
 

@@ -27,8 +27,8 @@ using EthernetView = HeaderView<EthernetLayout>;
 using MacAddress = Strong<struct MacAddressTag, std::uint64_t, 48>;
 
 struct Ethernet {
-  MacAddress destination;
-  MacAddress source;
+  MacAddress destination{};
+  MacAddress source{};
   EtherType type = EtherType::kIpv6;
 
   using View = EthernetView;

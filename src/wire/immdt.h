@@ -26,7 +26,7 @@ inline constexpr std::size_t kImmdtSize = kWireSize<ImmdtLayout>;
 using Immediate = Strong<struct ImmediateTag, std::uint32_t>;
 
 struct Immdt {
-  Immediate data;
+  Immediate data{};
 
   bool operator==(const Immdt&) const = default;
 

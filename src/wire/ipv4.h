@@ -66,12 +66,12 @@ constexpr void set_ipv4_checksum(std::span<std::byte, kIpv4Size> header) {
 
 // An IPv4 header of a RoCEv2 packet: UDP, never fragmented.
 struct Ipv4 {
-  Dscp dscp;
+  Dscp dscp{};
   Ecn ecn = Ecn::kNotCapable;
   std::uint16_t total_length = 0;  // header and what follows
   std::uint8_t time_to_live = kHopLimitDefault;
-  Ipv4Address source;
-  Ipv4Address destination;
+  Ipv4Address source{};
+  Ipv4Address destination{};
 
   bool operator==(const Ipv4&) const = default;
 

@@ -41,14 +41,14 @@ using Ipv6View = HeaderView<Ipv6Layout>;
 inline constexpr std::size_t kIpv6Size = kWireSize<Ipv6Layout>;
 
 struct Ipv6 {
-  Dscp dscp;
+  Dscp dscp{};
   Ecn ecn = Ecn::kNotCapable;
   std::uint32_t flow_label = 0;      // 20 bits
   std::uint16_t payload_length = 0;  // what follows this header
   IpProtocol next_header = IpProtocol::kUdp;
   std::uint8_t hop_limit = kHopLimitDefault;
-  Ipv6Address source;
-  Ipv6Address destination;
+  Ipv6Address source{};
+  Ipv6Address destination{};
 
   bool operator==(const Ipv6&) const = default;
 

@@ -23,8 +23,8 @@ using MethView = HeaderView<MethLayout>;
 inline constexpr std::size_t kMethSize = kWireSize<MethLayout>;
 
 struct Meth {
-  Rqmsn rqmsn;  // one more for each WRITE with immediate; the same in all packets of a message
-  Msn msn;      // one more for each message; the same in all its packets
+  Rqmsn rqmsn{};  // one more for each WRITE with immediate; the same in all packets of a message
+  Msn msn{};      // one more for each message; the same in all its packets
 
   bool operator==(const Meth&) const = default;
 

@@ -87,10 +87,10 @@ inline constexpr std::uint8_t kNackCcType = 2;
 struct Neth {
   NackReason reason = NackReason::kNoResource;
   std::uint8_t vendor_info = 0;
-  Ev entropy;  // of the packet that is refused
-  ConnectionId spdcid;
-  ConnectionId dpdcid;
-  Psn psn;                     // that is refused
+  Ev entropy{};  // of the packet that is refused
+  ConnectionId spdcid{};
+  ConnectionId dpdcid{};
+  Psn psn{};                     // that is refused
   std::uint8_t cc_flags = 0;   // 4 bits
   std::uint16_t tx_ticks = 0;  // timestamp of the packet that is refused
 

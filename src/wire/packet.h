@@ -32,63 +32,63 @@ namespace openmrc::wire {
 
 // One packet of a WRITE: data and where it goes.
 struct RdmaWrite {
-  Qpn destination_qp;
-  Psn psn;
+  Qpn destination_qp{};
+  Psn psn{};
   bool ack_request = false;  // asks for a SACK at once
   bool retransmission = false;
-  MessagePart part;
-  Meth meth;
-  std::optional<TxTimestamp> sent;
-  Reth reth;
-  Payload payload;  // 1 byte to reth.dma_length
+  MessagePart part{};
+  Meth meth{};
+  std::optional<TxTimestamp> sent{};
+  Reth reth{};
+  Payload payload{};  // 1 byte to reth.dma_length
 };
 
 // What is left of a WRITE packet that a switch trimmed: enough to ask for it again, and nothing to
 // place in memory.
 struct TrimmedWrite {
   TrimPlace place = TrimPlace::kOnPath;
-  Qpn destination_qp;
-  Psn psn;
+  Qpn destination_qp{};
+  Psn psn{};
   bool ack_request = false;
   bool retransmission = false;
   Opcode opcode = Opcode::kWriteOnly;  // one of the writes
-  Meth meth;
-  std::optional<TxTimestamp> sent;
+  Meth meth{};
+  std::optional<TxTimestamp> sent{};
 
   bool operator==(const TrimmedWrite&) const = default;
 };
 
 // The transport's word on messages, apart from the reliability of packets (MRC 6.3).
 struct Acknowledge {
-  Qpn destination_qp;
-  Psn psn;
-  Aeth aeth;
+  Qpn destination_qp{};
+  Psn psn{};
+  Aeth aeth{};
 
   bool operator==(const Acknowledge&) const = default;
 };
 
 // Which packets have arrived (MRC 7.5.2). BTH.PSN repeats seth.cack_psn.
 struct Sack {
-  Qpn destination_qp;
+  Qpn destination_qp{};
   bool retransmission = false;  // the packet that triggered it was a retransmission
-  Seth seth;
-  CcState cc_state;
+  Seth seth{};
+  CcState cc_state{};
 
   bool operator==(const Sack&) const = default;
 };
 
 // A packet that was not accepted (MRC 7.5.3). BTH.PSN repeats neth.psn.
 struct Nack {
-  Qpn destination_qp;
-  Neth neth;
+  Qpn destination_qp{};
+  Neth neth{};
 
   bool operator==(const Nack&) const = default;
 };
 
 // Asks the responder for a SACK (MRC 7.4.6). Consumes no PSN.
 struct ReliabilityProbe {
-  Qpn destination_qp;
-  Peth peth;
+  Qpn destination_qp{};
+  Peth peth{};
 
   bool operator==(const ReliabilityProbe&) const = default;
 };
@@ -98,15 +98,15 @@ using EndpointRequestId = Strong<struct EndpointRequestIdTag, std::uint16_t>;
 
 // From endpoint to endpoint, on the reserved queue pair 0x2 (MRC 7.3).
 struct EndpointRequest {
-  EndpointRequestId id;
-  Erth erth;
+  EndpointRequestId id{};
+  Erth erth{};
 
   bool operator==(const EndpointRequest&) const = default;
 };
 
 struct EndpointResponse {
-  EndpointRequestId id;
-  Eeth eeth;
+  EndpointRequestId id{};
+  Eeth eeth{};
 
   bool operator==(const EndpointResponse&) const = default;
 };
@@ -119,43 +119,43 @@ Opcode opcode_of(const Body& body);
 // What stands behind the UDP header.
 struct Transport {
   PKey pkey = kPKeyDefault;
-  Body body;
+  Body body{};
 };
 
 // The outer header of IPv6 in IPv6 (MRC 9.2): the destination is the path, as a uSID carrier.
 struct SrEncapsulation {
-  Ipv6Address source;
-  Ipv6Address destination;
-  std::optional<Srh> srh;
+  Ipv6Address source{};
+  Ipv6Address destination{};
+  std::optional<Srh> srh{};
 
   bool operator==(const SrEncapsulation&) const = default;
 };
 
 struct Ipv4Route {
-  Ipv4Address source;
-  Ipv4Address destination;
+  Ipv4Address source{};
+  Ipv4Address destination{};
   std::uint16_t ev_low = 0;  // IPv4 carries only this half of the EV
 
   bool operator==(const Ipv4Route&) const = default;
 };
 
 struct Ipv6Route {
-  Ipv6Address source;
-  Ipv6Address destination;
-  Ev ev;
-  std::optional<SrEncapsulation> encapsulation;
+  Ipv6Address source{};
+  Ipv6Address destination{};
+  Ev ev{};
+  std::optional<SrEncapsulation> encapsulation{};
 
   bool operator==(const Ipv6Route&) const = default;
 };
 
 struct Packet {
-  std::variant<Ipv6Route, Ipv4Route> route;
+  std::variant<Ipv6Route, Ipv4Route> route{};
   UdpPort udp_port = kUdpPortRoce;
   // How the sender wants it treated. A trimmed packet's own class is lost; it reads as the one it
   // must have been sent in.
   TrafficClass traffic_class = TrafficClass::kControl;
   Ecn ecn = Ecn::kNotCapable;
-  Transport transport;
+  Transport transport{};
 };
 
 Ev ev_of(const Packet& packet);

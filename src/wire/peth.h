@@ -46,10 +46,10 @@ inline constexpr std::size_t kPethSize = kWireSize<PethLayout>;
 
 struct Peth {
   std::uint8_t vendor_info = 0;
-  ProbeId id;
-  ConnectionId spdcid;
-  ConnectionId dpdcid;
-  TxTimestamp sent;
+  ProbeId id{};
+  ConnectionId spdcid{};
+  ConnectionId dpdcid{};
+  TxTimestamp sent{};
 
   bool operator==(const Peth&) const = default;
 

@@ -16,8 +16,8 @@ enum class Reject : std::uint8_t {
 };
 
 struct RejectInfo {
-  std::string_view counter;  // stable name for programs
-  std::string_view text;     // what happened, for people
+  std::string_view counter{};  // stable name for programs
+  std::string_view text{};     // what happened, for people
 };
 
 inline constexpr std::array kRejectTable{
@@ -39,7 +39,7 @@ class RejectCounters {
   }
 
  private:
-  std::array<std::uint64_t, kRejectTable.size()> counts_{};
+  std::array<std::uint64_t, kRejectTable.size()> counts_;
 };
 
 }  // namespace openmrc::wire

@@ -27,7 +27,7 @@ inline constexpr std::size_t kRethSize = kWireSize<RethLayout>;
 
 struct Reth {
   std::uint64_t virtual_address = 0;  // where this packet's payload goes
-  RKey rkey;
+  RKey rkey{};
   std::uint32_t dma_length = 0;  // bytes in the whole message, the same in all its packets
 
   bool operator==(const Reth&) const = default;

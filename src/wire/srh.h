@@ -41,7 +41,7 @@ inline constexpr std::size_t kSrhSize = kWireSize<SrhLayout>;
 inline constexpr std::uint8_t kRoutingTypeSegment = 4;
 
 struct Srh {
-  Ipv6Address segment;
+  Ipv6Address segment{};
   std::uint8_t segments_left = 1;  // 1 until the segment became the destination, then 0
 
   bool operator==(const Srh&) const = default;

@@ -45,7 +45,7 @@ using TsethView = HeaderView<TsethLayout>;
 inline constexpr std::size_t kTsethSize = kWireSize<TsethLayout>;
 
 struct Tseth {
-  TxTimestamp sent;
+  TxTimestamp sent{};
 
   bool operator==(const Tseth&) const = default;
 
