@@ -47,7 +47,6 @@ endfunction()
 # conformance.
 function(openmrc_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT;ENVIRONMENT" "SOURCES;LINK")
-  find_package(GTest REQUIRED)
   include(GoogleTest)
   if(NOT arg_LABEL)
     set(arg_LABEL unit)

@@ -31,5 +31,3 @@ if(OPENMRC_SANITIZE)
   add_link_options(-fsanitize=${OPENMRC_SANITIZE})
 endif()
 
-# Debian's interpreter, because Debian's Scapy is installed for that one.
-find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH)

@@ -35,19 +35,20 @@ std::uint32_t icrc_by_the_book(const Bytes& packet) {
   Bytes masked = packet;
   const bool is_ipv4 = packet[0] >> 4 == std::byte{4};
   const std::size_t udp = is_ipv4 ? kIpv4Bytes : kIpv6Bytes;
-  const auto ones = [&](std::size_t at) { masked[at] = std::byte{0xff}; };
+  const auto ones = [&](std::size_t at, std::size_t count) {
+    std::fill_n(masked.begin() + static_cast<std::ptrdiff_t>(at), count, std::byte{0xff});
+  };
   if (is_ipv4) {
-    ones(1);             // type of service
-    ones(8);             // time to live
-    ones(10), ones(11);  // header checksum
+    ones(1, 1);   // type of service
+    ones(8, 1);   // time to live
+    ones(10, 2);  // header checksum
   } else {
     masked[0] |= std::byte{0x0f};
-    ones(1);  // with half of byte 0: traffic class; with bytes 2 and 3: flow label
-    ones(2), ones(3);
-    ones(7);  // hop limit
+    ones(1, 3);  // with half of byte 0: traffic class and flow label
+    ones(7, 1);  // hop limit
   }
-  ones(udp + 6), ones(udp + 7);  // UDP checksum
-  ones(udp + 8 + 4);             // reserved byte of the BTH
+  ones(udp + 6, 2);      // UDP checksum
+  ones(udp + 8 + 4, 1);  // variant byte of the BTH
   const Bytes route_header(8, std::byte{0xff});
   const std::uint32_t after_route = crc_register(0xffffffff, route_header);
   EXPECT_EQ(after_route, 0xdebb20e3u);
@@ -76,11 +77,10 @@ struct BitRange {
   [[nodiscard]] bool has(std::size_t bit) const { return bit >= first && bit < first + count; }
 };
 
-// Flips every bit of `packet` in turn. The version is left alone: it says which rule applies.
+// Flips every bit of `packet` in turn.
 void expect_only_variant_bits_left_out(const Bytes& packet, const std::vector<BitRange>& variant) {
-  constexpr std::size_t kVersionBits = 4;
   const std::uint32_t right = Icrc(packet).value();
-  for (std::size_t bit = kVersionBits; bit < packet.size() * 8; ++bit) {
+  for (std::size_t bit = 0; bit < packet.size() * 8; ++bit) {
     Bytes flipped = packet;
     flipped[bit / 8] ^= static_cast<std::byte>(0x80u >> bit % 8);
     const bool is_variant =
@@ -97,19 +97,37 @@ TEST(Icrc, FollowsTheRuleOverIpv4) {
   EXPECT_EQ(Icrc(kOverIpv4).value(), icrc_by_the_book(kOverIpv4));
 }
 
+// A packet of `size` bytes that begins like `start` and goes on at random.
+Bytes grown(const Bytes& start, std::size_t size, Rng& rng) {
+  Bytes packet = start;
+  packet.resize(size);
+  for (std::size_t i = start.size(); i < size; ++i) {
+    packet[i] = static_cast<std::byte>(rng.below(256));
+  }
+  return packet;
+}
+
 TEST(Icrc, FollowsTheRuleForPacketsOfAllLengths) {
-  // 128 bytes is where the header copy ends; packets on both sides of it, and long ones.
+  // From the shortest that there can be, over the 128 bytes of headers that are copied, to several
+  // blocks of what the CRC is computed in.
   Rng rng(7);
   for (const Bytes& start : {kOverIpv6, kOverIpv4}) {
-    const std::size_t smallest = (start == kOverIpv4 ? kIpv4Bytes : kIpv6Bytes) + 8 + 12;
-    for (std::size_t size = smallest; size < 300; ++size) {
-      Bytes packet = start;
-      packet.resize(size);
-      for (std::size_t i = smallest; i < size; ++i) {
-        packet[i] = static_cast<std::byte>(rng.below(256));
-      }
+    const std::size_t shortest = (start == kOverIpv4 ? kIpv4Bytes : kIpv6Bytes) + 8 + 12;
+    for (std::size_t size = shortest; size < 1200; ++size) {
+      const Bytes packet = grown(start, size, rng);
       ASSERT_EQ(Icrc(packet).value(), icrc_by_the_book(packet)) << size << " bytes";
     }
+  }
+}
+
+TEST(Icrc, DoesNotDependOnWhereThePacketLies) {
+  Rng rng(8);
+  const Bytes packet = grown(kOverIpv6, 700, rng);
+  for (std::size_t offset = 0; offset < 64; ++offset) {
+    Bytes buffer(offset);
+    buffer.insert(buffer.end(), packet.begin(), packet.end());
+    ASSERT_EQ(Icrc(ConstBytes(buffer).subspan(offset)).value(), icrc_by_the_book(packet))
+        << "offset " << offset;
   }
 }
 
@@ -149,7 +167,9 @@ TEST(Icrc, IsTheSameForThePayloadInOnePieceOrInMany) {
 }
 
 TEST(Icrc, MayBeginWithAnyPartOfTheHeadersFromIpToBthOn) {
-  const ConstBytes packet = kOverIpv6;
+  Rng rng(9);
+  const Bytes bytes = grown(kOverIpv6, 300, rng);
+  const ConstBytes packet = bytes;
   const std::uint32_t whole = Icrc(packet).value();
   for (std::size_t cut = kIpv6Bytes + 8 + 12; cut <= packet.size(); ++cut) {
     Icrc icrc(packet.first(cut));
@@ -184,9 +204,9 @@ TEST(Icrc, OfAControlPacketIsThatOfItsHeaders) {
 
 TEST(IcrcDeathTest, NeedsTheHeadersWhoseFieldsItMasks) {
   const ConstBytes ipv6 = kOverIpv6;
-  EXPECT_DEATH(Icrc{ipv6.first(kIpv6Bytes + 8 + 11)}, "no room for IP, UDP and BTH");
+  EXPECT_DEATH(Icrc{ipv6.first(kIpv6Bytes + 8 + 11)}, "IP, UDP and BTH");
   const ConstBytes ipv4 = kOverIpv4;
-  EXPECT_DEATH(Icrc{ipv4.first(kIpv4Bytes + 8 + 11)}, "no room for IP, UDP and BTH");
+  EXPECT_DEATH(Icrc{ipv4.first(kIpv4Bytes + 8 + 11)}, "IP, UDP and BTH");
 }
 
 }  // namespace

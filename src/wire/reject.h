@@ -39,7 +39,7 @@ class RejectCounters {
   }
 
  private:
-  std::array<std::uint64_t, kRejectTable.size()> counts_;
+  std::array<std::uint64_t, kRejectTable.size()> counts_{};
 };
 
 }  // namespace openmrc::wire

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <new>
 #include <set>
 
 namespace openmrc::wire {
@@ -30,6 +32,15 @@ TEST(Reject, EnumeratorsAndTableAreInTheSameOrder) {
   EXPECT_EQ(describe(Reject::kEthernetTruncated).counter, "ethernet_truncated");
   EXPECT_EQ(describe(Reject::kQueuePairReserved).counter, "queue_pair_reserved");
   EXPECT_EQ(describe(Reject::kIcrcMismatch).counter, "icrc_mismatch");
+}
+
+TEST(Reject, CountersStartAtZeroWhateverLayThereBefore) {
+  alignas(RejectCounters) std::array<std::byte, sizeof(RejectCounters)> memory;
+  memory.fill(std::byte{0xee});
+  const auto* counters = new (memory.data()) RejectCounters;
+  for (std::size_t i = 0; i < kRejectTable.size(); ++i) {
+    EXPECT_EQ(counters->of(static_cast<Reject>(i)), 0u) << kRejectTable[i].counter;
+  }
 }
 
 TEST(Reject, CountersCountEachReasonApart) {

@@ -31,33 +31,41 @@ unsigned version_at(ConstBytes packet, std::size_t at) {
   return at < packet.size() ? std::to_integer<unsigned>(packet[at] >> 4) : 0;
 }
 
-Result<HeaderPlaces, TrimRefusal> find_headers(ConstBytes packet) {
+Result<HeaderPlaces, TrimRefusal> find_ipv4_headers(ConstBytes packet) {
+  const auto header = Ipv4View::over(packet);
+  if (!header || Ipv4::check(*header)) return failure(TrimRefusal::kMalformed);
+  HeaderPlaces places{.ip = {}, .udp = kIpv4Size};
+  places.ip.push_back(0);
+  return places;
+}
+
+Result<HeaderPlaces, TrimRefusal> find_ipv6_headers(ConstBytes packet) {
   HeaderPlaces places;
   std::size_t at = 0;
-  if (version_at(packet, at) == 4) {
-    places.ip.push_back(at);
-    at += kIpv4Size;
-  } else {
-    auto next = IpProtocol::kIpv6;
-    while (next == IpProtocol::kIpv6) {
-      const auto header = Ipv6View::over(packet.subspan(std::min(at, packet.size())));
-      if (!header || version_at(packet, at) != 6 || places.ip.full()) {
-        return failure(TrimRefusal::kMalformed);
-      }
-      places.ip.push_back(at);
-      at += kIpv6Size;
-      next = static_cast<IpProtocol>(header->get<Ipv6Layout::NextHeader>());
-      if (next == IpProtocol::kRouting) {
-        const auto srh = SrhView::over(packet.subspan(at));
-        if (!srh) return failure(TrimRefusal::kMalformed);
-        at += kSrhSize;
-        next = static_cast<IpProtocol>(srh->get<SrhLayout::NextHeader>());
-      }
+  auto next = IpProtocol::kIpv6;
+  while (next == IpProtocol::kIpv6) {
+    const auto header = Ipv6View::over(packet.subspan(at));
+    if (!header || Ipv6::check(*header) || places.ip.full()) {
+      return failure(TrimRefusal::kMalformed);
     }
-    if (next != IpProtocol::kUdp) return failure(TrimRefusal::kMalformed);
+    places.ip.push_back(at);
+    at += kIpv6Size;
+    next = Ipv6::read(*header).next_header;
+    if (next == IpProtocol::kRouting) {
+      const auto srh = SrhView::over(packet.subspan(at));
+      if (!srh || Srh::check(*srh)) return failure(TrimRefusal::kMalformed);
+      at += kSrhSize;
+      next = IpProtocol::kIpv6;
+    }
   }
-  if (at + kUdpSize > packet.size()) return failure(TrimRefusal::kMalformed);
   places.udp = at;
+  return places;
+}
+
+Result<HeaderPlaces, TrimRefusal> find_headers(ConstBytes packet) {
+  const auto places =
+      version_at(packet, 0) == 4 ? find_ipv4_headers(packet) : find_ipv6_headers(packet);
+  if (places && places->udp + kUdpSize > packet.size()) return failure(TrimRefusal::kMalformed);
   return places;
 }
 

@@ -156,9 +156,15 @@ TEST(Trim, ChangesNothingButMarksAndLengths) {
       const auto blank = [&](std::size_t at, std::size_t count) {
         std::fill_n(bytes->begin() + static_cast<std::ptrdiff_t>(at), count, std::byte{0});
       };
-      for (const std::size_t ip : kind.ipv6_at) blank(ip, 2), blank(ip + 4, 2);
-      if (kind.ipv6_at.empty()) blank(1, 3), blank(10, 2);
-      blank(kind.udp_at + 4, 2);
+      for (const std::size_t ip : kind.ipv6_at) {
+        blank(ip, 2);      // version and traffic class
+        blank(ip + 4, 2);  // payload length
+      }
+      if (kind.ipv6_at.empty()) {
+        blank(1, 3);   // type of service and total length
+        blank(10, 2);  // checksum
+      }
+      blank(kind.udp_at + 4, 2);  // length
     }
     EXPECT_EQ(left, before) << kind.name;
   }
@@ -229,34 +235,61 @@ TEST(Trim, RefusesAPacketThatEndsBeforeItsUdpHeaderDoes) {
   }
 }
 
-std::optional<TrimRefusal> refusal(const RouteKind& kind, std::size_t at, std::string_view hex) {
-  Bytes packet = encoded(data_packet(kind));
-  std::ranges::copy(from_hex(hex), packet.begin() + static_cast<std::ptrdiff_t>(at));
+std::optional<TrimRefusal> refusal(Bytes packet) {
   const auto left = trim_packet(packet, TrimPlace::kOnPath, kSettings.dscp);
   return left ? std::nullopt : std::optional(left.error());
 }
 
-TEST(Trim, RefusesWhatIsNotUdpInIp) {
+// A packet with one place changed; if it is IPv4, with the right checksum all the same.
+std::optional<TrimRefusal> refusal(const RouteKind& kind, std::size_t at, std::string_view hex) {
+  Bytes packet = encoded(data_packet(kind));
+  std::ranges::copy(from_hex(hex), packet.begin() + static_cast<std::ptrdiff_t>(at));
+  if (kind.ipv6_at.empty()) {
+    set_ipv4_checksum(std::span<std::byte, kIpv4Size>(packet.data(), kIpv4Size));
+  }
+  return refusal(packet);
+}
+
+TEST(Trim, RefusesWhatIsNotUdpInIpv6) {
   const auto kinds = route_kinds();
   EXPECT_EQ(refusal(kinds[1], 0, "50"), TrimRefusal::kMalformed) << "IP version 5";
-  EXPECT_EQ(refusal(kinds[1], 6, "06"), TrimRefusal::kMalformed) << "TCP in IPv6";
-  EXPECT_EQ(refusal(kinds[2], 46, "06"), TrimRefusal::kMalformed) << "TCP in IPv6 in IPv6";
-  EXPECT_EQ(refusal(kinds[2], 40, "45"), TrimRefusal::kMalformed) << "IPv4 as the inner packet";
+  EXPECT_EQ(refusal(kinds[1], 6, "06"), TrimRefusal::kMalformed) << "TCP";
+  EXPECT_EQ(refusal(kinds[2], 46, "06"), TrimRefusal::kMalformed) << "TCP inside";
+  EXPECT_EQ(refusal(kinds[2], 40, "45"), TrimRefusal::kMalformed) << "IPv4 inside";
   EXPECT_EQ(refusal(kinds[3], 40, "06"), TrimRefusal::kMalformed) << "TCP behind the SRH";
-  EXPECT_EQ(refusal(kinds[0], 9, "06"), TrimRefusal::kMalformed) << "TCP in IPv4";
+}
+
+TEST(Trim, RefusesWhatIsNotUdpInIpv4) {
+  EXPECT_EQ(refusal(route_kinds()[0], 9, "06"), TrimRefusal::kMalformed) << "TCP";
 }
 
 TEST(Trim, RefusesIpv4WithOptions) {
-  // Its UDP header would be looked for in the wrong place.
-  EXPECT_EQ(refusal(route_kinds()[0], 0, "46"), TrimRefusal::kMalformed);
+  // Its UDP header stands elsewhere.
+  Bytes packet = encoded(data_packet(route_kinds()[0]));
+  packet.insert(packet.begin() + kIpv4Size, 4, std::byte{1});
+  packet[0] = std::byte{0x46};
+  EXPECT_EQ(refusal(packet), TrimRefusal::kMalformed);
+}
+
+TEST(Trim, RefusesALaterFragmentOfIpv4) {
+  // It has no UDP header.
+  EXPECT_EQ(refusal(route_kinds()[0], 6, "0010"), TrimRefusal::kMalformed);
+}
+
+TEST(Trim, RefusesASegmentRoutingHeaderOfTwoSegments) {
+  Bytes packet = encoded(data_packet(route_kinds()[3]));
+  packet.insert(packet.begin() + kIpv6Size + kSrhSize, kCarrier.bytes.begin(),
+                kCarrier.bytes.end());
+  packet[kIpv6Size + 1] = std::byte{4};
+  packet[kIpv6Size + 4] = std::byte{1};
+  EXPECT_EQ(refusal(packet), TrimRefusal::kMalformed);
 }
 
 TEST(Trim, RefusesMoreThanOneEncapsulation) {
   const Bytes inner = encoded(data_packet(route_kinds()[2]));
   Bytes packet = Bytes::copy_of(ConstBytes(inner).first(kIpv6Size));
   packet.insert(packet.end(), inner.begin(), inner.end());
-  EXPECT_EQ(trim_packet(packet, TrimPlace::kOnPath, kSettings.dscp).error(),
-            TrimRefusal::kMalformed);
+  EXPECT_EQ(refusal(packet), TrimRefusal::kMalformed);
 }
 
 // ---- what other switches do ----

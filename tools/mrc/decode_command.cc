@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +23,10 @@ using wire::CapturedFrame;
 using wire::CaptureReader;
 using wire::LinkType;
 
-enum class HexKind { kGuess, kEthernet, kIp };
-
 struct DecodeOptions {
   std::string file;
   std::string hex;
-  HexKind hex_kind = HexKind::kGuess;
+  std::string hex_begins_with;  // ethernet, ip, or nothing: guess
   bool json = false;
   bool verbose = false;
   std::uint16_t udp_port = wire::kUdpPortRoce.raw();
@@ -54,9 +51,9 @@ std::optional<std::vector<std::byte>> read_all(const std::string& path) {
 }
 
 // An IP packet starts with its version; what does not is taken for an Ethernet frame.
-LinkType link_type_of(const std::vector<std::byte>& bytes, HexKind kind) {
-  if (kind == HexKind::kEthernet) return LinkType::kEthernet;
-  if (kind == HexKind::kIp || bytes.empty()) return LinkType::kRawIp;
+LinkType link_type_of(const std::vector<std::byte>& bytes, const std::string& begins_with) {
+  if (begins_with == "ethernet") return LinkType::kEthernet;
+  if (begins_with == "ip" || bytes.empty()) return LinkType::kRawIp;
   const unsigned version = std::to_integer<unsigned>(bytes[0] >> 4);
   return version == 4 || version == 6 ? LinkType::kRawIp : LinkType::kEthernet;
 }
@@ -82,7 +79,7 @@ int decode_hex(const DecodeOptions& options) {
   const CapturedFrame frame{.bytes = *bytes,
                             .original_size = static_cast<std::uint32_t>(bytes->size()),
                             .time = Instant(0),
-                            .link_type = link_type_of(*bytes, options.hex_kind),
+                            .link_type = link_type_of(*bytes, options.hex_begins_with),
                             .interface = 0,
                             .interface_name = {},
                             .comment = {}};
@@ -108,9 +105,8 @@ int decode_file(const DecodeOptions& options) {
     const auto frame = reader->next();
     if (!frame) {
       printer->finish();
-      return complain(fmt::format("'{}', byte {}: {}; the {} packets before it are printed above",
-                                  options.file, frame.error().offset, describe(frame.error().error),
-                                  number - 1));
+      return complain(fmt::format("'{}', byte {}: {}; the {} before it printed above", options.file,
+                                  frame.error().offset, describe(frame.error().error), number - 1));
     }
     if (!*frame) break;
     const auto dissection = wire::dissect((*frame)->bytes, (*frame)->link_type, settings);
@@ -126,29 +122,37 @@ void add_decode_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DecodeOptions>();
   CLI::App* command =
       app.add_subcommand("decode", "Print MRC packets from a capture file, or one given as hex");
-  auto* file = command->add_option("FILE", options->file,
-                                   "Capture to read, pcapng or pcap; - for standard input");
-  auto* hex = command->add_option("--hex", options->hex,
-                                  "One packet as hex digits: an IP packet or an Ethernet frame");
+  auto* file = command
+                   ->add_option("file", options->file,
+                                "Capture to read, pcapng or pcap; - for standard input")
+                   ->type_name("FILE");
+  auto* hex = command
+                  ->add_option("--hex", options->hex,
+                               "One packet as hex digits: an IP packet or an Ethernet frame")
+                  ->type_name("DIGITS")
+                  ->excludes(file);
   command
-      ->add_option("--as", options->hex_kind, "What the hex begins with: ethernet or ip (guessed)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, HexKind>{{"ethernet", HexKind::kEthernet}, {"ip", HexKind::kIp}}))
+      ->add_option("--as", options->hex_begins_with,
+                   "What the digits of --hex begin with; guessed if not said")
+      ->check(CLI::IsMember({"ethernet", "ip"}))
+      ->option_text("ethernet|ip")
       ->needs(hex);
   command->add_flag("-v,--verbose", options->verbose, "All headers and fields of each packet");
   command->add_flag("--json", options->json, "One JSON object a line, for programs");
-  command->add_option("--port", options->udp_port, "UDP port of MRC, besides 4971 (default 4791)");
-  file->excludes(hex);
+  command
+      ->add_option("--port", options->udp_port, "UDP port of MRC, besides 4971; 4791 if not said")
+      ->type_name("PORT");
   command->footer(
       "Examples:\n"
       "  mrc decode examples/captures/tour.pcapng\n"
       "  mrc decode -v examples/captures/tour.pcapng | less\n"
       "  mrc decode --json capture.pcapng | jq 'select(.kind == \"SACK\")'");
   command->callback([options, file, hex, &exit_code] {
-    if (file->count() + hex->count() == 0) {
-      throw CLI::RequiredError("decode needs a FILE or --hex; see mrc decode --help");
+    if (file->empty() && hex->empty()) {
+      exit_code = complain("give a capture FILE, or a packet with --hex; see mrc decode --help");
+      return;
     }
-    exit_code = hex->count() > 0 ? decode_hex(*options) : decode_file(*options);
+    exit_code = hex->empty() ? decode_file(*options) : decode_hex(*options);
   });
 }
 

@@ -2,21 +2,38 @@
 // mrc: one command, many verbs. Each verb is a file of its own that adds itself to the command
 // line.
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <iostream>
+#include <string>
 
 #include "decode_command.h"
+
+namespace {
+
+// What went wrong and where to read more, instead of CLI11's class names.
+std::string failure_text(const CLI::App* app, const CLI::Error& error) {
+  return std::string("mrc: ") + error.what() + "\nTry '" + app->get_display_name() + " --help'.\n";
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"OpenMRC: look at, plan and run MRC (Multipath Reliable Connection) networks",
                "mrc"};
   app.set_version_flag("--version", "mrc " OPENMRC_VERSION);
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
+  app.failure_message(failure_text);
+  app.require_subcommand(0, 1);
 
   int exit_code = 0;
   openmrc::tools::add_decode_command(app, exit_code);
 
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // 0 for --help and --version
+  }
+  if (app.get_subcommands().empty()) {
+    std::cout << app.help();
+    return 2;
+  }
   return exit_code;
 }

@@ -58,16 +58,16 @@ class LinePrinter final : public PacketPrinter {
   }
 
   void finish() override {
-    fmt::print(out_, "{} packets", seen_);
+    fmt::print(out_, "{} packet{}", seen_, seen_ == 1 ? "" : "s");
     if (rejected_ > 0) fmt::print(out_, ", {} of them not decoded", rejected_);
     fmt::print(out_, "\n");
   }
 
  private:
   static std::string packet_text(const wire::Packet& packet) {
-    return fmt::format("{} > {}  ev 0x{:08x}{}  {}", source_of(packet), destination_of(packet),
-                       ev_of(packet).raw(), packet.ecn == wire::Ecn::kCongested ? " CE" : "",
-                       summarize(packet));
+    const std::string ends = source_of(packet) + " > " + destination_of(packet);
+    return fmt::format("{:<23}  ev 0x{:08x} {}  {}", ends, ev_of(packet).raw(),
+                       packet.ecn == wire::Ecn::kCongested ? "CE" : "  ", summarize(packet));
   }
   static std::string reject_text(wire::Reject reason) {
     return fmt::format("not decoded ({}): {}", describe(reason).counter, describe(reason).text);

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything that comes from the distribution, found once. scripts/install-deps installs it.
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+
+if(BUILD_TESTING)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  find_program(OPENMRC_TSHARK tshark REQUIRED)
+endif()
+if(OPENMRC_BENCH)
+  find_package(benchmark REQUIRED)
+  find_program(OPENMRC_VALGRIND valgrind REQUIRED)
+endif()
+# Debian's interpreter, because Debian's Scapy is installed for that one.
+find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH REQUIRED)
