@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "openmrc/wire/capture/pcapng_writer.h"
 #include "openmrc/wire/encode.h"
-#include "openmrc/wire/ethernet.h"
-#include "openmrc/wire/pcapng_writer.h"
+#include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/trim.h"
 #include "openmrc/wire/usid.h"
 

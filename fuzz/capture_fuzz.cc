@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fuzz_check.h"
-#include "openmrc/wire/capture_reader.h"
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/capture_reader.h"
+#include "openmrc/wire/capture/dissection.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace openmrc;

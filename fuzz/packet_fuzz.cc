@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feeds bytes to everything that reads packets. The first byte chooses the entrance, the rest is the
-// packet. Besides not crashing: whatever decodes can be encoded, and then decodes to itself.
+// Feeds bytes to everything that reads packets. The first byte chooses the entrance, the rest is
+// the packet. Besides not crashing: whatever decodes can be encoded, and then decodes to itself.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "fuzz_check.h"
+#include "openmrc/wire/capture/dissection.h"
 #include "openmrc/wire/decode.h"
-#include "openmrc/wire/dissection.h"
 #include "openmrc/wire/encode.h"
 #include "openmrc/wire/trim.h"
 #include "support/arbitrary_packet.h"

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <utility>
 
-#include "openmrc/wire/bth.h"
-#include "openmrc/wire/ethernet.h"
 #include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/ethernet.h"
+#include "openmrc/wire/header/ipv4.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/icrc.h"
-#include "openmrc/wire/ipv4.h"
-#include "openmrc/wire/ipv6.h"
 #include "openmrc/wire/plain_write.h"
-#include "openmrc/wire/udp.h"
 
 namespace openmrc::wire {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "openmrc/wire/encode.h"
-#include "openmrc/wire/ethernet.h"
+#include "openmrc/wire/header/ethernet.h"
+#include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/icrc.h"
-#include "openmrc/wire/ipv4.h"
 #include "support/hex.h"
 
 namespace openmrc::wire {

@@ -6,8 +6,8 @@
 
 #include "openmrc/base/check.h"
 #include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/icrc.h"
-#include "openmrc/wire/ipv4.h"
 
 namespace openmrc::wire {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/fixed_vector.h"
-#include "openmrc/wire/bth.h"
-#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/packet.h"
 #include "openmrc/wire/settings.h"
-#include "openmrc/wire/udp.h"
 
 // Records to bytes. A packet goes out as three pieces, so that its payload is sent from where it
 // lies: headers, payload, trailer.

@@ -8,15 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "openmrc/wire/bth.h"
-#include "openmrc/wire/cc_state.h"
-#include "openmrc/wire/erth.h"
-#include "openmrc/wire/meth.h"
-#include "openmrc/wire/neth.h"
-#include "openmrc/wire/peth.h"
-#include "openmrc/wire/reth.h"
-#include "openmrc/wire/seth.h"
-#include "openmrc/wire/tseth.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/cc_state.h"
+#include "openmrc/wire/header/erth.h"
+#include "openmrc/wire/header/meth.h"
+#include "openmrc/wire/header/neth.h"
+#include "openmrc/wire/header/peth.h"
+#include "openmrc/wire/header/reth.h"
+#include "openmrc/wire/header/seth.h"
+#include "openmrc/wire/header/tseth.h"
 #include "support/hex.h"
 
 namespace openmrc::wire {

@@ -12,11 +12,11 @@
 #include <cstring>
 
 #include "openmrc/base/check.h"
-#include "openmrc/wire/bth.h"
-#include "openmrc/wire/ipv4.h"
-#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/ipv4.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/payload.h"
-#include "openmrc/wire/udp.h"
 
 namespace openmrc::wire {
 namespace {

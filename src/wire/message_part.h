@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "openmrc/wire/immdt.h"
+#include "openmrc/wire/header/immdt.h"
 #include "openmrc/wire/opcode.h"
 
 namespace openmrc::wire {

@@ -7,12 +7,12 @@
 #include <variant>
 
 #include "openmrc/base/bytes.h"
-#include "openmrc/wire/bth.h"
 #include "openmrc/wire/ev_halves.h"
-#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/packet.h"
 #include "openmrc/wire/settings.h"
-#include "openmrc/wire/udp.h"
 
 namespace openmrc::wire {
 namespace detail {

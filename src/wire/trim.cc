@@ -4,16 +4,16 @@
 #include <algorithm>
 
 #include "openmrc/base/fixed_vector.h"
-#include "openmrc/wire/bth.h"
 #include "openmrc/wire/byte_order.h"
-#include "openmrc/wire/immdt.h"
-#include "openmrc/wire/ipv4.h"
-#include "openmrc/wire/ipv6.h"
-#include "openmrc/wire/meth.h"
-#include "openmrc/wire/reth.h"
-#include "openmrc/wire/srh.h"
-#include "openmrc/wire/tseth.h"
-#include "openmrc/wire/udp.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/immdt.h"
+#include "openmrc/wire/header/ipv4.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/meth.h"
+#include "openmrc/wire/header/reth.h"
+#include "openmrc/wire/header/srh.h"
+#include "openmrc/wire/header/tseth.h"
+#include "openmrc/wire/header/udp.h"
 
 namespace openmrc::wire {
 namespace {

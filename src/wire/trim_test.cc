@@ -9,7 +9,7 @@
 
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
-#include "openmrc/wire/ipv4.h"
+#include "openmrc/wire/header/ipv4.h"
 #include "support/hex.h"
 
 namespace openmrc::wire {

@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs a build tree into a temporary prefix and builds a program of somebody else against it,
 # once through the CMake package and once through pkg-config.
-#   install_test.sh <cmake> <build tree> <C++ compiler> <library folder in the prefix> [<sanitizers>]
+#   install_test.sh <cmake> <build tree>
 set -euo pipefail
 
-cmake=$1 build=$2 cxx=$3 libdir=$4 sanitizers=${5:-}
+cmake=$1 build=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
 consumer=$source/tests/house/consumer
+
+# What the build tree was configured with.
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+cxx=$(cached CMAKE_CXX_COMPILER)
+generator=$(cached CMAKE_GENERATOR)
+libdir=$(cached CMAKE_INSTALL_LIBDIR)
+sanitizers=$(cached OPENMRC_SANITIZE)
 if [[ -n $sanitizers ]]; then
   echo "skipped: built with -fsanitize=$sanitizers, and the outside program is built without it"
   exit 77
@@ -34,8 +41,8 @@ knows_home=$(grep -rlF -e "$source" -e "$build" -e "$prefix" \
 [[ -z $knows_home ]] || fail "these files name the place that they were built in: $knows_home"
 
 echo "== build through the CMake package"
-"$cmake" -S "$consumer" -B "$work/build" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
+"$cmake" -S "$consumer" -B "$work/build" -G "$generator" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
 grep -qF "OpenMRC_DIR:PATH=$prefix/" "$work/build/CMakeCache.txt" ||
   fail "CMake found another OpenMRC than the one just installed"
 "$cmake" --build "$work/build"

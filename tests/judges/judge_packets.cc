@@ -11,9 +11,9 @@
 
 #include "judges/packet_fields.h"
 #include "openmrc/base/rng.h"
+#include "openmrc/wire/capture/pcapng_writer.h"
 #include "openmrc/wire/encode.h"
-#include "openmrc/wire/ethernet.h"
-#include "openmrc/wire/pcapng_writer.h"
+#include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/trim.h"
 #include "openmrc/wire/usid.h"
 #include "support/arbitrary_packet.h"

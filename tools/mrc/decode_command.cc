@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hex_text.h"
-#include "openmrc/wire/capture_reader.h"
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/capture_reader.h"
+#include "openmrc/wire/capture/dissection.h"
 #include "packet_printer.h"
 
 namespace openmrc::tools {

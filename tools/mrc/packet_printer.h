@@ -5,8 +5,8 @@
 #include <iosfwd>
 #include <memory>
 
-#include "openmrc/wire/capture_reader.h"
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/capture_reader.h"
+#include "openmrc/wire/capture/dissection.h"
 
 namespace openmrc::tools {
 

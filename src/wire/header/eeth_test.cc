@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/eeth.h"
+#include "openmrc/wire/header/eeth.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/wire/cc_state.h"
-#include "openmrc/wire/seth.h"
+#include "openmrc/wire/header/cc_state.h"
+#include "openmrc/wire/header/seth.h"
 #include "support/hex.h"
 
 namespace openmrc::wire {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "openmrc/wire/erth.h"
+#include "openmrc/wire/header/erth.h"
 #include "openmrc/wire/layout.h"
 
 namespace openmrc::wire {

@@ -24,13 +24,13 @@ enum class LinkType : std::uint16_t {
 
 enum class CaptureError : std::uint8_t {
 #define OPENMRC_CAPTURE_ERROR(enumerator, text) enumerator,
-#include "openmrc/wire/capture_error.def"
+#include "openmrc/wire/capture/capture_error.def"
 #undef OPENMRC_CAPTURE_ERROR
 };
 
 inline constexpr std::array kCaptureErrorTexts{
 #define OPENMRC_CAPTURE_ERROR(enumerator, text) std::string_view(text),
-#include "openmrc/wire/capture_error.def"
+#include "openmrc/wire/capture/capture_error.def"
 #undef OPENMRC_CAPTURE_ERROR
 };
 
@@ -48,7 +48,7 @@ struct CaptureProblem {
 struct CapturedFrame {
   ConstBytes bytes{};
   std::uint32_t original_size = 0;  // on the wire; more than bytes.size() if it was cut
-  Instant time{};                     // since the Unix epoch
+  Instant time{};                   // since the Unix epoch
   LinkType link_type = LinkType::kEthernet;
   std::uint32_t interface = 0;
   std::string_view interface_name{};  // may be empty

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/bth.h"
+#include "openmrc/wire/header/bth.h"
 
 #include <gtest/gtest.h>
 

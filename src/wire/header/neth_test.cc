@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/neth.h"
+#include "openmrc/wire/header/neth.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/tseth.h"
+#include "openmrc/wire/header/tseth.h"
 
 #include <gtest/gtest.h>
 

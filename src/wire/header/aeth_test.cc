@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/aeth.h"
+#include "openmrc/wire/header/aeth.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/immdt.h"
+#include "openmrc/wire/header/immdt.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/cc_state.h"
+#include "openmrc/wire/header/cc_state.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/capture_reader.h"
+#include "openmrc/wire/capture/capture_reader.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "openmrc/wire/byte_order.h"
-#include "openmrc/wire/pcapng_format.h"
+#include "openmrc/wire/capture/pcapng_format.h"
 
 namespace openmrc::wire {
 namespace {

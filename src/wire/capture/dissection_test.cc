@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/dissection.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/result.h"
-#include "openmrc/wire/capture_reader.h"
+#include "openmrc/wire/capture/capture_reader.h"
 #include "openmrc/wire/packet.h"
 #include "openmrc/wire/reject.h"
 #include "openmrc/wire/settings.h"

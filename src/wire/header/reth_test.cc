@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/reth.h"
+#include "openmrc/wire/header/reth.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/pcapng_writer.h"
+#include "openmrc/wire/capture/pcapng_writer.h"
 
 #include <bit>
 
 #include "openmrc/base/check.h"
-#include "openmrc/wire/capture_reader.h"
-#include "openmrc/wire/pcapng_format.h"
+#include "openmrc/wire/capture/capture_reader.h"
+#include "openmrc/wire/capture/pcapng_format.h"
 
 namespace openmrc::wire {
 namespace {

@@ -108,7 +108,7 @@ struct Seth {
   Ev entropy{};  // of the packet that triggered the SACK
   ConnectionId spdcid{};
   ConnectionId dpdcid{};
-  Psn cack_psn{};                   // all packets up to and with this one have arrived
+  Psn cack_psn{};                 // all packets up to and with this one have arrived
   std::uint8_t cc_flags = 0;      // 4 bits
   std::uint8_t mpr = 0;           // in units of 128 PSNs; 0 when dynamic MPR is off
   std::int16_t sack_offset = 0;   // of the bitmap's first PSN from cack_psn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/srh.h"
+#include "openmrc/wire/header/srh.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/meth.h"
+#include "openmrc/wire/header/meth.h"
 
 #include <gtest/gtest.h>
 

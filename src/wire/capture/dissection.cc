@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/dissection.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <array>
 #include <optional>
 
-#include "openmrc/wire/bth.h"
 #include "openmrc/wire/decode.h"
-#include "openmrc/wire/ethernet.h"
 #include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/header/bth.h"
+#include "openmrc/wire/header/ethernet.h"
+#include "openmrc/wire/header/ipv4.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/icrc.h"
-#include "openmrc/wire/ipv4.h"
-#include "openmrc/wire/ipv6.h"
-#include "openmrc/wire/udp.h"
 #include "openmrc/wire/usid.h"
 
 namespace openmrc::wire {
@@ -65,7 +65,7 @@ DissectedLayer layer_of(std::string_view name, ConstBytes frame, std::size_t off
   Layout::Fields::for_each([&]<class Field> {
     if constexpr (NumberField<Field>) {
       const std::uint64_t value = view.template get<Field>();
-      constexpr bool reserved = is_reserved(Field::kName);
+      const bool reserved = is_reserved(Field::kName);
       if (reserved && value == 0) return;
       DissectedField field{.name = std::string(Field::kName), .value = value, .note = {}};
       if (is_shown_in_hex(Field::kName) || reserved) field.value = hex(value, Field::kWidth);

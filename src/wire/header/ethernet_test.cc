@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/ethernet.h"
+#include "openmrc/wire/header/ethernet.h"
 
 #include <gtest/gtest.h>
 

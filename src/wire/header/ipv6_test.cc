@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/ipv6.h"
+#include "openmrc/wire/header/ipv6.h"
 
 #include <gtest/gtest.h>
 

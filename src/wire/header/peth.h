@@ -6,9 +6,9 @@
 #include <span>
 
 #include "openmrc/wire/connection_id.h"
+#include "openmrc/wire/header/tseth.h"
 #include "openmrc/wire/layout.h"
 #include "openmrc/wire/reject.h"
-#include "openmrc/wire/tseth.h"
 
 namespace openmrc::wire {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/erth.h"
+#include "openmrc/wire/header/erth.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/peth.h"
+#include "openmrc/wire/header/peth.h"
 
 #include <gtest/gtest.h>
 

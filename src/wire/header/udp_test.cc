@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/udp.h"
+#include "openmrc/wire/header/udp.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include "openmrc/wire/dissection.h"
+#include "openmrc/wire/capture/dissection.h"
 
 namespace openmrc::wire {
 namespace {

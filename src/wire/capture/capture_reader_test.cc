@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/capture_reader.h"
+#include "openmrc/wire/capture/capture_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/wire/pcapng_writer.h"
+#include "openmrc/wire/capture/pcapng_writer.h"
 
 namespace openmrc::wire {
 namespace {

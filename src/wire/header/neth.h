@@ -90,7 +90,7 @@ struct Neth {
   Ev entropy{};  // of the packet that is refused
   ConnectionId spdcid{};
   ConnectionId dpdcid{};
-  Psn psn{};                     // that is refused
+  Psn psn{};                   // that is refused
   std::uint8_t cc_flags = 0;   // 4 bits
   std::uint16_t tx_ticks = 0;  // timestamp of the packet that is refused
 

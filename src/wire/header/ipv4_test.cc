@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/ipv4.h"
+#include "openmrc/wire/header/ipv4.h"
 
 #include <gtest/gtest.h>
 
