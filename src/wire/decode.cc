@@ -405,7 +405,12 @@ Result<Packet, Reject> decode_frame(ConstBytes frame, const WireSettings& settin
   if (type != EtherType::kIpv4 && type != EtherType::kIpv6) {
     return failure(Reject::kEtherTypeNotIp);
   }
-  return decode_ip(frame.subspan(EthernetView::kSize), settings);
+  const ConstBytes packet = frame.subspan(EthernetView::kSize);
+  const unsigned other_version = type == EtherType::kIpv4 ? 6 : 4;
+  if (!packet.empty() && std::to_integer<unsigned>(packet[0] >> 4) == other_version) {
+    return failure(Reject::kEtherTypeMismatch);
+  }
+  return decode_ip(packet, settings);
 }
 
 }  // namespace openmrc::wire

@@ -243,6 +243,7 @@ std::vector<Case> ethernet_and_ipv4_cases() {
       {Reject::kEthernetTruncated, "OneByteShort", cut(frame, 13)},
       {Reject::kEtherTypeNotIp, "Arp", changed(frame, 12, "0806")},
       {Reject::kEtherTypeNotIp, "Vlan", changed(frame, 12, "8100")},
+      {Reject::kEtherTypeMismatch, "SaysIpv4AndIsIpv6", changed(frame, 12, "0800")},
       {Reject::kIpEmpty, "NothingBehindEthernet", cut(frame, 14)},
       ip_case(Reject::kIpVersionUnknown, "Five", changed_and_sealed(kWrite, 0, "52")),
       ip_case(Reject::kIpVersionUnknown, "InnerIsIpv4",
