@@ -206,7 +206,7 @@ Bytes encapsulated(const Bytes& inner) {
 }
 
 Bytes in_frame(const Bytes& packet) {
-  const bool is_ipv4 = !packet.empty() && packet[0] >> 4 == std::byte{4};
+  const bool is_ipv4 = !packet.empty() && (packet[0] >> 4) == std::byte{4};
   Bytes frame = test::write_header(Ethernet{.destination = MacAddress(0x020000000002),
                                             .source = MacAddress(0x020000000001),
                                             .type = is_ipv4 ? EtherType::kIpv4 : EtherType::kIpv6});

@@ -152,7 +152,7 @@ std::size_t head_size(std::size_t size) {
 }  // namespace
 
 Icrc::Icrc(ConstBytes headers) {
-  const bool is_ipv4 = !headers.empty() && headers[0] >> 4 == std::byte{4};
+  const bool is_ipv4 = !headers.empty() && (headers[0] >> 4) == std::byte{4};
   const std::size_t least = (is_ipv4 ? kIpv4Size : kIpv6Size) + kUdpSize + kBthSize;
   OPENMRC_CHECK(headers.size() >= least, "there is no IP, UDP and BTH");
   const std::size_t size = head_size(headers.size());

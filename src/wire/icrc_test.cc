@@ -33,7 +33,7 @@ std::uint32_t crc_register(std::uint32_t crc, ConstBytes bytes) {
 // field, then the rest as it is, and the complement at the end.
 std::uint32_t icrc_by_the_book(const Bytes& packet) {
   Bytes masked = packet;
-  const bool is_ipv4 = packet[0] >> 4 == std::byte{4};
+  const bool is_ipv4 = (packet[0] >> 4) == std::byte{4};
   const std::size_t udp = is_ipv4 ? kIpv4Bytes : kIpv6Bytes;
   const auto ones = [&](std::size_t at, std::size_t count) {
     std::fill_n(masked.begin() + static_cast<std::ptrdiff_t>(at), count, std::byte{0xff});
