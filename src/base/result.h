@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <utility>
 
 namespace openmrc {
 
@@ -12,7 +13,7 @@ using Result = std::expected<T, E>;
 
 template <class E>
 constexpr auto failure(E reason) {
-  return std::unexpected<E>(reason);
+  return std::unexpected<E>(std::move(reason));
 }
 
 }  // namespace openmrc

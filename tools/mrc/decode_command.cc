@@ -54,7 +54,7 @@ std::optional<std::vector<std::byte>> read_all(const std::string& path) {
 LinkType link_type_of(const std::vector<std::byte>& bytes, const std::string& begins_with) {
   if (begins_with == "ethernet") return LinkType::kEthernet;
   if (begins_with == "ip" || bytes.empty()) return LinkType::kRawIp;
-  const unsigned version = std::to_integer<unsigned>(bytes[0] >> 4);
+  const auto version = std::to_integer<unsigned>(bytes[0] >> 4);
   return version == 4 || version == 6 ? LinkType::kRawIp : LinkType::kEthernet;
 }
 

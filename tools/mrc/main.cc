@@ -2,6 +2,7 @@
 // mrc: one command, many verbs. Each verb is a file of its own that adds itself to the command
 // line.
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <iostream>
 #include <string>
 
@@ -14,9 +15,7 @@ std::string failure_text(const CLI::App* app, const CLI::Error& error) {
   return std::string("mrc: ") + error.what() + "\nTry '" + app->get_display_name() + " --help'.\n";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"OpenMRC: look at, plan and run MRC (Multipath Reliable Connection) networks",
                "mrc"};
   app.set_version_flag("--version", "mrc " OPENMRC_VERSION);
@@ -36,4 +35,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  return run(argc, argv);
+} catch (const std::exception& error) {
+  std::cerr << "mrc: " << error.what() << '\n';
+  return 1;
 }

@@ -83,8 +83,8 @@ class CaptureReader {
   Result<Block, CaptureProblem> take_block();
   Outcome start_section(const Block& block);
   Outcome add_interface(const Block& block);
-  Result<CapturedFrame, CaptureProblem> read_packet(const Block& block) const;
-  std::string_view find_option(ConstBytes options, std::uint16_t wanted) const;
+  [[nodiscard]] Result<CapturedFrame, CaptureProblem> read_packet(const Block& block) const;
+  [[nodiscard]] std::string_view find_option(ConstBytes options, std::uint16_t wanted) const;
 
   [[nodiscard]] std::uint16_t u16(ConstBytes bytes, std::size_t at) const;
   [[nodiscard]] std::uint32_t u32(ConstBytes bytes, std::size_t at) const;
