@@ -7,6 +7,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(BUILD_TESTING)
+  # Debian's interpreter, because Debian's Scapy is installed for that one.
+  find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH REQUIRED)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
   find_program(OPENMRC_TSHARK tshark REQUIRED)
@@ -15,5 +17,3 @@ if(OPENMRC_BENCH)
   find_package(benchmark REQUIRED)
   find_program(OPENMRC_VALGRIND valgrind REQUIRED)
 endif()
-# Debian's interpreter, because Debian's Scapy is installed for that one.
-find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH REQUIRED)
