@@ -100,7 +100,7 @@ Problem decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& trans
                                                         .psn = bth.psn,
                                                         .ack_request = bth.ack_request,
                                                         .retransmission = bth.retransmission,
-                                                        .opcode = bth.opcode,
+                                                        .kind = write_kind(bth.opcode),
                                                         .meth = Meth::read(at.take<Meth>()),
                                                         .sent = std::nullopt});
   return take_timestamp(bth.has_timestamp, at, trimmed.sent);

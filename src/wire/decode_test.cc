@@ -80,7 +80,7 @@ constexpr EndpointResponse kResponse{.id = EndpointRequestId(0xbeef),
 constexpr TrimmedWrite kTrimmed{.place = TrimPlace::kOnPath,
                                 .destination_qp = Qpn(0xabc),
                                 .psn = Psn(0x100),
-                                .opcode = Opcode::kWriteOnly,
+                                .kind = WriteKind::kOnly,
                                 .meth = {.rqmsn = Rqmsn(0), .msn = Msn(7)},
                                 .sent = TxTimestamp{.ticks = 0x5a5a, .unit = TickUnit::k128Ns}};
 

@@ -69,7 +69,7 @@ std::byte* write_body(const RdmaWrite& write, PKey pkey, std::byte* at) {
 }
 
 std::byte* write_body(const TrimmedWrite& trimmed, PKey pkey, std::byte* at) {
-  at = put(Bth{.opcode = trimmed.opcode,
+  at = put(Bth{.opcode = opcode_of(trimmed.kind),
                .pkey = pkey,
                .destination_qp = trimmed.destination_qp,
                .ack_request = trimmed.ack_request,

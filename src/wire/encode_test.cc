@@ -516,7 +516,7 @@ TEST(Encode, GoldenTrimmedWrite) {
                              .destination_qp = Qpn(0xabc),
                              .psn = Psn(0x100),
                              .ack_request = true,
-                             .opcode = Opcode::kWriteFirst,
+                             .kind = WriteKind::kFirst,
                              .meth = {.rqmsn = Rqmsn(0), .msn = Msn(7)},
                              .sent = TxTimestamp{.ticks = 0x5a5a, .unit = TickUnit::k128Ns}};
   Packet packet = control_packet(trimmed);

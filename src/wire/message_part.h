@@ -16,40 +16,55 @@ constexpr bool has_immediate(Opcode opcode) {
   return opcode == Opcode::kWriteLastImmediate || opcode == Opcode::kWriteOnlyImmediate;
 }
 
+// The opcodes that are writes, and no others.
+enum class WriteKind : std::uint8_t {
+  kFirst = static_cast<std::uint8_t>(Opcode::kWriteFirst),
+  kMiddle = static_cast<std::uint8_t>(Opcode::kWriteMiddle),
+  kLast = static_cast<std::uint8_t>(Opcode::kWriteLast),
+  kLastImmediate = static_cast<std::uint8_t>(Opcode::kWriteLastImmediate),
+  kOnly = static_cast<std::uint8_t>(Opcode::kWriteOnly),
+  kOnlyImmediate = static_cast<std::uint8_t>(Opcode::kWriteOnlyImmediate),
+};
+constexpr Opcode opcode_of(WriteKind kind) { return static_cast<Opcode>(kind); }
+// `opcode` is one of the writes.
+constexpr WriteKind write_kind(Opcode opcode) {
+  OPENMRC_DCHECK(is_write(opcode), "not a write");
+  return static_cast<WriteKind>(opcode);
+}
+
 // Which part of a message a WRITE packet carries. Only the packet that ends a message can have an
 // immediate, and then its opcode says so.
 class MessagePart {
  public:
   constexpr MessagePart() = default;
-  static constexpr MessagePart first() { return {Opcode::kWriteFirst, Immediate{}}; }
-  static constexpr MessagePart middle() { return {Opcode::kWriteMiddle, Immediate{}}; }
-  static constexpr MessagePart last() { return {Opcode::kWriteLast, Immediate{}}; }
-  static constexpr MessagePart last(Immediate data) { return {Opcode::kWriteLastImmediate, data}; }
-  static constexpr MessagePart only() { return {Opcode::kWriteOnly, Immediate{}}; }
-  static constexpr MessagePart only(Immediate data) { return {Opcode::kWriteOnlyImmediate, data}; }
+  static constexpr MessagePart first() { return {WriteKind::kFirst, Immediate{}}; }
+  static constexpr MessagePart middle() { return {WriteKind::kMiddle, Immediate{}}; }
+  static constexpr MessagePart last() { return {WriteKind::kLast, Immediate{}}; }
+  static constexpr MessagePart last(Immediate data) { return {WriteKind::kLastImmediate, data}; }
+  static constexpr MessagePart only() { return {WriteKind::kOnly, Immediate{}}; }
+  static constexpr MessagePart only(Immediate data) { return {WriteKind::kOnlyImmediate, data}; }
 
-  [[nodiscard]] constexpr Opcode opcode() const { return opcode_; }
+  [[nodiscard]] constexpr WriteKind kind() const { return kind_; }
+  [[nodiscard]] constexpr Opcode opcode() const { return opcode_of(kind_); }
   [[nodiscard]] constexpr bool begins_message() const {
-    return opcode_ == Opcode::kWriteFirst || opcode_ >= Opcode::kWriteOnly;
+    return kind_ == WriteKind::kFirst || kind_ >= WriteKind::kOnly;
   }
-  [[nodiscard]] constexpr bool ends_message() const { return opcode_ >= Opcode::kWriteLast; }
+  [[nodiscard]] constexpr bool ends_message() const { return kind_ >= WriteKind::kLast; }
   [[nodiscard]] constexpr std::optional<Immediate> immediate() const {
-    if (!has_immediate(opcode_)) return std::nullopt;
+    if (!has_immediate(opcode())) return std::nullopt;
     return immediate_;
   }
   bool operator==(const MessagePart&) const = default;
 
   // For the decoder: `opcode` is one of the writes; `immediate` counts only if it has one.
   static constexpr MessagePart of(Opcode opcode, Immediate immediate) {
-    OPENMRC_DCHECK(is_write(opcode), "only writes carry a part of a message");
-    return {opcode, has_immediate(opcode) ? immediate : Immediate{}};
+    return {write_kind(opcode), has_immediate(opcode) ? immediate : Immediate{}};
   }
 
  private:
-  constexpr MessagePart(Opcode opcode, Immediate immediate)
-      : opcode_(opcode), immediate_(immediate) {}
+  constexpr MessagePart(WriteKind kind, Immediate immediate) : kind_(kind), immediate_(immediate) {}
 
-  Opcode opcode_ = Opcode::kWriteOnly;
+  WriteKind kind_ = WriteKind::kOnly;
   Immediate immediate_;
 };
 

@@ -6,7 +6,7 @@ namespace {
 
 struct OpcodeOf {
   Opcode operator()(const RdmaWrite& write) const { return write.part.opcode(); }
-  Opcode operator()(const TrimmedWrite& trimmed) const { return trimmed.opcode; }
+  Opcode operator()(const TrimmedWrite& trimmed) const { return opcode_of(trimmed.kind); }
   Opcode operator()(const Acknowledge&) const { return Opcode::kAcknowledge; }
   Opcode operator()(const Sack&) const { return Opcode::kSack; }
   Opcode operator()(const Nack&) const { return Opcode::kNack; }

@@ -51,7 +51,7 @@ struct TrimmedWrite {
   Psn psn{};
   bool ack_request = false;
   bool retransmission = false;
-  Opcode opcode = Opcode::kWriteOnly;  // one of the writes
+  WriteKind kind = WriteKind::kOnly;  // whether it had an immediate, but not which
   Meth meth{};
   std::optional<TxTimestamp> sent{};
 

@@ -99,7 +99,7 @@ void expect_trimmed_write(const Result<Packet, Reject>& decoded, const Packet& s
                                     .psn = write.psn,
                                     .ack_request = write.ack_request,
                                     .retransmission = write.retransmission,
-                                    .opcode = write.part.opcode(),
+                                    .kind = write.part.kind(),
                                     .meth = write.meth,
                                     .sent = write.sent}));
 }

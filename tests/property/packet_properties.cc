@@ -180,7 +180,7 @@ TEST(PacketProperty, ATrimmedPacketStillNamesItself) {
     RC_ASSERT(trimmed.place == place);
     RC_ASSERT(trimmed.destination_qp == write.destination_qp);
     RC_ASSERT(trimmed.psn == write.psn);
-    RC_ASSERT(trimmed.opcode == write.part.opcode());
+    RC_ASSERT(trimmed.kind == write.part.kind());
     RC_ASSERT(trimmed.meth == write.meth);
     RC_ASSERT(trimmed.sent == write.sent);
     RC_ASSERT(ev_of(*decoded) == ev_of(packet));

@@ -163,7 +163,7 @@ TrimmedWrite arbitrary_trimmed_write(Choices& c) {
           .psn = Psn(u24(c)),
           .ack_request = c.flag(),
           .retransmission = c.flag(),
-          .opcode = static_cast<Opcode>(static_cast<unsigned>(Opcode::kWriteFirst) + c.below(6)),
+          .kind = write_kind(kOpcodes[c.below(6)]),
           .meth = meth(c),
           .sent = optional_timestamp(c)};
 }

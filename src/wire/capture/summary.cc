@@ -26,8 +26,8 @@ struct Summary {
                        flags_of(w.ack_request, w.retransmission, false, w.sent.has_value()));
   }
   std::string operator()(const TrimmedWrite& w) const {
-    return fmt::format("{} qp 0x{:06x} psn {} msn {}{}{}", name(w.opcode), w.destination_qp.raw(),
-                       w.psn.raw(), w.meth.msn.raw(),
+    return fmt::format("{} qp 0x{:06x} psn {} msn {}{}{}", name(opcode_of(w.kind)),
+                       w.destination_qp.raw(), w.psn.raw(), w.meth.msn.raw(),
                        flags_of(w.ack_request, w.retransmission, true, w.sent.has_value()),
                        w.place == TrimPlace::kLastHop ? " at the last hop" : "");
   }
