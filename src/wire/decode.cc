@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/wire/decode.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "openmrc/wire/ev_halves.h"
 #include "openmrc/wire/header/bth.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/wire/capture/pcapng_writer.h"
 
-#include <bit>
+#include <algorithm>
+#include <span>
 
 #include "openmrc/base/check.h"
 #include "openmrc/wire/capture/capture_reader.h"
