@@ -238,12 +238,7 @@ Problem decode_trimmed_datagram(ConstBytes udp_payload, TrimPlace place, Packet&
 
 // `covered`: from the inner IP header through the ICRC.
 bool icrc_is_right(ConstBytes covered) {
-  const ConstBytes stored = covered.last(kIcrcSize);
-  std::uint32_t expected = 0;
-  for (std::size_t i = kIcrcSize; i-- > 0;) {
-    expected = expected << 8 | std::to_integer<std::uint32_t>(stored[i]);
-  }
-  return Icrc(covered.first(covered.size() - kIcrcSize)).value() == expected;
+  return Icrc(covered.first(covered.size() - kIcrcSize)).value() == stored_icrc(covered);
 }
 
 Problem check_icrc(ConstBytes covered, const WireSettings& settings) {

@@ -164,6 +164,11 @@ void Icrc::update(ConstBytes bytes) {
   if (!bytes.empty()) crc_ = crc32(crc_, bytes);
 }
 
+std::uint32_t stored_icrc(ConstBytes packet) {
+  const ConstBytes stored = packet.last(kIcrcSize);
+  return std::byteswap(load_be<std::uint32_t>(stored.data()));
+}
+
 std::uint32_t icrc_of(ConstBytes headers, std::span<const ConstBytes> payload_pieces) {
   constexpr std::array<std::byte, 3> kZeros{};
   Icrc icrc(headers);

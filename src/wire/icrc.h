@@ -29,6 +29,9 @@ class Icrc {
   std::uint32_t crc_;
 };
 
+// The ICRC that stands at the end of `packet`, which holds at least that.
+std::uint32_t stored_icrc(ConstBytes packet);
+
 // The ICRC of a packet whose payload lies in pieces; the pad is added here.
 std::uint32_t icrc_of(ConstBytes headers, std::span<const ConstBytes> payload_pieces);
 

@@ -375,10 +375,7 @@ class Dissector {
 
   void icrc() {
     const ConstBytes covered = frame_.subspan(covered_from_, at_ - covered_from_);
-    std::uint32_t stored = 0;
-    for (std::size_t i = kIcrcSize; i-- > 0;) {
-      stored = stored << 8 | std::to_integer<std::uint32_t>(rest()[i]);
-    }
+    const std::uint32_t stored = stored_icrc(rest());
     const std::uint32_t expected = Icrc(covered).value();
     DissectedLayer layer{.name = "ICRC", .offset = at_, .size = kIcrcSize, .fields = {}};
     append(layer, "icrc", hex(stored, 32),
