@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/ev_state.h"
+#include "openmrc/wire/header/immdt.h"
+
+namespace openmrc::core {
+
+// The application's own number for what it posted.
+using WorkId = std::uint64_t;
+
+enum class WorkStatus : std::uint8_t {
+  kSuccess,
+  kFlushed,               // the queue pair left service before it was done
+  kRetryExceeded,         // the peer did not answer, or refused again and again
+  kRemoteAccess,          // key, domain or bounds: the peer may not be written to there
+  kRemoteInvalidRequest,  // no receive posted at the peer, or more immediates than it holds
+  kRemoteOperation,       // the peer could not go on
+};
+
+constexpr std::string_view name(WorkStatus status) {
+  switch (status) {
+    case WorkStatus::kSuccess: return "success";
+    case WorkStatus::kFlushed: return "flushed";
+    case WorkStatus::kRetryExceeded: return "retry counter exceeded";
+    case WorkStatus::kRemoteAccess: return "remote access error";
+    case WorkStatus::kRemoteInvalidRequest: return "remote invalid request";
+    case WorkStatus::kRemoteOperation: return "remote operation error";
+  }
+  return {};
+}
+
+enum class WorkKind : std::uint8_t {
+  kWrite,    // a posted write, with or without immediate
+  kReceive,  // a posted receive, taken by the peer's immediate
+};
+
+struct Completion {
+  WorkId id = 0;
+  Qpn qpn{};
+  WorkKind kind = WorkKind::kWrite;
+  WorkStatus status = WorkStatus::kSuccess;
+  std::uint32_t length = 0;     // bytes of the message
+  wire::Immediate immediate{};  // of a receive that succeeded
+};
+
+// Why a queue pair went to ERROR, for people and logs.
+struct Failure {
+  Qpn qpn{};
+  Qpn remote_qpn{};
+  WorkStatus status = WorkStatus::kSuccess;
+  bool by_peer = false;       // the peer refused; otherwise we did, or nobody answered
+  Psn psn{};                  // of the request that failed
+  std::uint32_t retries = 0;  // of the oldest request, without progress
+  Ev ev{};                    // that it took last
+  Plane plane{};
+  Instant last_heard{};  // of the peer
+};
+
+// A path changed its state.
+struct EvChange {
+  std::uint32_t peer = 0;  // the endpoint's number for it
+  EvIndex index{};
+  Ev ev{};
+  Plane plane{};
+  EvState before = EvState::kGood;
+  EvState after = EvState::kGood;
+  EvInput cause = EvInput::kMarked;
+};
+
+using Event = std::variant<EvChange, Failure>;
+
+}  // namespace openmrc::core

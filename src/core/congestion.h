@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "openmrc/base/quantity.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/fixed_window.h"
+#include "openmrc/core/nscc.h"
+
+namespace openmrc::core {
+
+// What congestion control hears (MRC 8, UET 3.6.12). Sizes are nominal: UDP length + 40.
+
+// A SACK came. The peer says most of this, so none of it can be relied on.
+struct SackSignal {
+  Instant now;
+  ByteCount newly_received;  // what the responder counts beyond what it counted before
+  bool congested = false;    // the packet that triggered the SACK was ECN-marked
+  // Of that packet; only if it is clear which of its transmissions is meant.
+  std::optional<Duration> rtt = std::nullopt;
+  ByteCount in_flight = {};           // to this destination, after this SACK; may be negative
+  std::uint8_t receiver_penalty = 0;  // 0: none, 127: the most; how busy the responder is
+  bool restore_window = false;        // the responder has recovered: undo the penalty
+};
+
+// A switch trimmed a packet. Where it did so makes no difference, as MRC has no receiver credits.
+struct TrimSignal {
+  Instant now;
+  ByteCount size;
+  ByteCount in_flight;  // without that packet
+};
+
+// A packet is taken for lost.
+struct LossSignal {
+  Instant now;
+  ByteCount size;
+  ByteCount in_flight;  // without that packet
+};
+
+// All algorithms that there are, each by its settings. A new one is a file of its own and a line
+// here: settings that name their `Algorithm`, and that class, constructible from them, with the
+// methods of FixedWindow.
+using CongestionSettings = std::variant<NsccSettings,  //
+                                        FixedWindowSettings>;
+
+// How much may be in flight to one destination, over all its queue pairs and paths. The caller
+// keeps count of what is in flight, sends while in flight + MTU <= window(), and tells what comes
+// back. Reads no clock and is owned by one thread.
+class CongestionControl {
+ public:
+  explicit CongestionControl(const CongestionSettings& settings)
+      : algorithm_(std::visit(Start{}, settings)) {
+    signal([](const auto&) {});
+  }
+
+  void on_sack(const SackSignal& sack) {
+    signal([&](auto& algorithm) { algorithm.on_sack(sack); });
+  }
+  void on_trim(const TrimSignal& trim) {
+    signal([&](auto& algorithm) { algorithm.on_trim(trim); });
+  }
+  void on_loss(const LossSignal& loss) {
+    signal([&](auto& algorithm) { algorithm.on_loss(loss); });
+  }
+
+  [[nodiscard]] ByteCount window() const { return window_; }
+  // Of a packet that meets no queue.
+  [[nodiscard]] Duration base_rtt() const {
+    return std::visit([](const auto& algorithm) { return algorithm.base_rtt(); }, algorithm_);
+  }
+  // As it has been of late, queues included.
+  [[nodiscard]] Duration rtt() const {
+    return std::visit([](const auto& algorithm) { return algorithm.rtt(); }, algorithm_);
+  }
+
+ private:
+  template <class Settings>
+  struct AlgorithmsOf;
+  template <class... Settings>
+  struct AlgorithmsOf<std::variant<Settings...>> {
+    using Type = std::variant<typename Settings::Algorithm...>;
+  };
+  using Algorithm = AlgorithmsOf<CongestionSettings>::Type;
+
+  struct Start {
+    template <class Settings>
+    Algorithm operator()(const Settings& settings) const {
+      return typename Settings::Algorithm(settings);
+    }
+  };
+
+  template <class Tell>
+  void signal(Tell tell) {
+    window_ = std::visit(
+        [&](auto& algorithm) {
+          tell(algorithm);
+          return algorithm.window();
+        },
+        algorithm_);
+  }
+
+  ByteCount window_;  // a copy, so that asking for it before every packet is one load
+  Algorithm algorithm_;
+};
+
+}  // namespace openmrc::core

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
+#include "openmrc/base/rng.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/completion.h"
+#include "openmrc/core/congestion.h"
+#include "openmrc/core/context.h"
+#include "openmrc/core/counters.h"
+#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/memory_regions.h"
+#include "openmrc/core/peer_table.h"
+#include "openmrc/core/plane_mask.h"
+#include "openmrc/core/queue_pair.h"
+#include "openmrc/core/settings.h"
+#include "openmrc/core/work.h"
+#include "openmrc/wire/packet.h"
+
+namespace openmrc::core {
+
+enum class CreateError : std::uint8_t {
+  kLimit,  // as many queue pairs as the endpoint's limit
+};
+
+enum class ModifyError : std::uint8_t {
+  kNoQueuePair,
+  kTransition,  // not from this state (MRC 6.1)
+  kProfile,     // no such EV or congestion profile
+  kPlanes,      // addresses, profile and local ports differ in their number of planes
+  kMtu,         // outside kMtuMin to kMtuMax
+  kWindow,      // an MPR or a limit of immediates of 0
+  kRetry,       // a timeout or a retry count above its maximum
+  kRemoteQpn,   // the peer's number is reserved
+};
+
+// A packet to be sent, and the port to send it from.
+struct Transmit {
+  wire::Packet packet;
+  Plane plane;
+};
+
+// One end of MRC connections: queue pairs, memory, paths, and the reserved queue pair 0x2. It
+// performs no I/O and reads no clock: packets, time and seeds go in; packets, deadlines and
+// completions come out. Owned by one thread.
+//
+// After each call that takes `now`, in this order: poll_transmit as long as it gives packets and
+// ports are free, next_deadline, poll_completion, poll_event.
+class Endpoint {
+ public:
+  // Two endpoints with the same settings, seed and inputs do the same, always. `trace` may be null.
+  Endpoint(const EndpointSettings& settings, std::uint64_t seed, TraceSink* trace = nullptr);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Profiles, shared by all queue pairs that name them. They stay as long as the endpoint.
+  EvProfileId add_ev_profile(EvProfile profile);
+  CcProfileId add_cc_profile(const CongestionSettings& settings);
+  [[nodiscard]] const EvProfile& ev_profile(EvProfileId id) const;
+
+  ProtectionDomain create_protection_domain() { return ProtectionDomain(++domains_); }
+  // The bytes must stay until the region is deregistered.
+  Result<RKey, RegisterError> register_memory(const MemoryRegion& region) {
+    return context_.memory.add(region);
+  }
+  bool deregister_memory(RKey key) { return context_.memory.remove(key); }
+
+  // Queue pairs (MRC 6.1, 10.1).
+  Result<Qpn, CreateError> create_queue_pair();
+  bool destroy_queue_pair(Qpn qpn);
+  std::optional<ModifyError> to_init(Qpn qpn, const InitAttributes& attributes);
+  std::optional<ModifyError> to_ready_to_recv(Qpn qpn, Instant now,
+                                              const ReadyToRecvAttributes& attributes);
+  std::optional<ModifyError> to_ready_to_send(Qpn qpn, Instant now,
+                                              const ReadyToSendAttributes& attributes);
+  std::optional<ModifyError> to_error(Qpn qpn, Instant now);
+  std::optional<ModifyError> to_reset(Qpn qpn);
+  [[nodiscard]] std::optional<QueuePairState> state(Qpn qpn) const;
+
+  std::optional<PostError> post_write(Qpn qpn, Instant now, const WriteRequest& request);
+  std::optional<PostError> post_receive(Qpn qpn, WorkId id);
+
+  // A packet that arrived on the port of `plane`. Its payload is used up when this returns.
+  void handle_packet(Instant now, Plane plane, const wire::Packet& packet);
+  // Whatever is due by `now`.
+  void handle_timeout(Instant now);
+  // When handle_timeout is to be called at the latest; nothing if nothing is awaited.
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return context_.timers.next(); }
+
+  // Fills in packets to be sent now, each from a port in `free_ports`; returns how many. Payloads
+  // refer to the memory of posted writes. The records may be used again and again, which saves
+  // clearing them. `ports_taken` removes a port from `free_ports` after each packet: for ports that
+  // take one at a time.
+  enum class Ports : std::uint8_t { kReused, kTakenOnce };
+  [[nodiscard]] std::size_t poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
+                                          std::span<Transmit> out);
+  // Whether poll_transmit would have something to send if ports were free.
+  [[nodiscard]] bool wants_to_send() const { return !context_.control.empty() || !ready_.empty(); }
+
+  [[nodiscard]] std::optional<Completion> poll_completion();
+  [[nodiscard]] std::optional<Event> poll_event();
+
+  // MRC 7.4.8: the link of a local port went down or came up; peers are told.
+  void set_port(Instant now, Plane plane, bool up);
+  // MRC 9.3.1: peers are to leave this plane: it is about to go down, or is denied.
+  void set_plane_unwelcome(Plane plane, bool unwelcome);
+  // MRC 9.3.1: the controller forbids an EV, or allows it again, for all peers of the profile.
+  void set_ev_denied(Instant now, EvProfileId profile, EvIndex ev, bool denied);
+  // MRC 7.5.1: the window that the responder offers from now on, 1 to what it offered at first.
+  bool offer_mpr(Qpn qpn, std::uint8_t mpr);
+  // MRC 8: how busy this receiver is: 0 not at all, 127 the most. Told to peers in every SACK.
+  bool set_receiver_penalty(Qpn qpn, std::uint8_t penalty, bool restore);
+
+  [[nodiscard]] const Counters& counters() const { return context_.counters; }
+  [[nodiscard]] std::size_t planes() const { return context_.settings.addresses.size(); }
+  // For those who watch: the peer of a connected queue pair.
+  [[nodiscard]] const Peer* peer_of(Qpn qpn) const;
+  [[nodiscard]] const QueuePair* queue_pair(Qpn qpn) const;
+
+ private:
+  struct ProfileEntry {
+    EvProfile profile;
+    std::vector<EvIndex> denied;  // by the controller; new peers start with it
+  };
+  // Lets a PoolList link queue pairs.
+  struct QueuePairs {
+    std::vector<std::unique_ptr<QueuePair>> all;
+    QueuePair& operator[](PoolIndex index) { return *all[index]; }
+  };
+  // An endpoint request of ours that has not been answered.
+  struct Awaited {
+    enum class Kind : std::uint8_t { kNothing, kBadEv, kReversePath, kPortStatus };
+    Kind kind = Kind::kNothing;
+    EvIndex ev{};
+    wire::EndpointRequestId id{};
+    PeerIndex peer = 0;
+  };
+
+  // endpoint.cc
+  [[nodiscard]] QueuePair* find(Qpn qpn) const;
+  [[nodiscard]] Turn turn(QueuePair& qp, Instant now);
+  [[nodiscard]] std::optional<ModifyError> check(const QueuePair& qp,
+                                                 const ReadyToRecvAttributes& attributes) const;
+  [[nodiscard]] static std::optional<ModifyError> check(const ReadyToSendAttributes& attributes);
+  PeerIndex join_peer(const QueuePair& qp, const ReadyToRecvAttributes& attributes);
+  void leave_peer(QueuePair& qp);
+  void disconnect(QueuePair& qp, Flush how, Instant now);
+  void change_state(QueuePair& qp, QueuePairState state, Instant now);
+  void fail(QueuePair& qp, const Fatal& fatal, Instant now);
+  void release(QueuePairIndex index);
+
+  // endpoint_receive.cc
+  [[nodiscard]] QueuePair* receiver_of(Qpn qpn, Plane plane, const wire::Packet& packet);
+  void receive(Instant now, Plane plane, const wire::Packet& packet, const wire::RdmaWrite& write);
+  void receive(Instant now, Plane plane, const wire::Packet& packet,
+               const wire::TrimmedWrite& trimmed);
+  void receive(Instant now, Plane plane, const wire::Packet& packet,
+               const wire::ReliabilityProbe& probe);
+  void receive(Instant now, Plane plane, const wire::Packet& packet, const wire::Sack& sack);
+  void receive(Instant now, Plane plane, const wire::Packet& packet, const wire::Nack& nack);
+  void receive(Instant now, Plane plane, const wire::Packet& packet,
+               const wire::Acknowledge& acknowledge);
+  void receive(Instant now, Plane plane, const wire::Packet& packet,
+               const wire::EndpointRequest& request);
+  void receive(Instant now, Plane plane, const wire::Packet& packet,
+               const wire::EndpointResponse& response);
+  void answer_from_error(QueuePair& qp, UnwrappedPsn psn, Ev ev);
+  void refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now);
+  void after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now);
+  [[nodiscard]] ArrivalInfo arrival_info(Plane plane, const wire::Packet& packet) const;
+  [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
+                                      const wire::Erth& erth);
+  void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
+
+  // endpoint_transmit.cc
+  enum class Sent : std::uint8_t { kYes, kNothingToSend, kWindowClosed, kNoPort, kDropped };
+  [[nodiscard]] Sent send_control(Instant now, PlaneMask ports, Transmit& out);
+  [[nodiscard]] Sent fill_control(Instant now, PlaneMask ports, const ControlItem& item,
+                                  Transmit& out);
+  [[nodiscard]] Sent fill_for_queue_pair(Instant now, PlaneMask ports, const ControlItem& item,
+                                         Transmit& out);
+  [[nodiscard]] Sent fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
+                                   Transmit& out);
+  [[nodiscard]] Sent fill_response(PlaneMask ports, const ControlItem& item, Transmit& out);
+  void fill_nack(const Turn& turn, const ControlItem& item, wire::Nack& out);
+  void fill_acknowledge(const Turn& turn, QueuePair& qp, wire::Acknowledge& out);
+  [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);
+  [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
+  void set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const;
+  void set_control(Transmit& out, wire::TrafficClass traffic_class) const;
+  void make_ready(QueuePair& qp);
+  void wake_waiting(Peer& peer);
+  [[nodiscard]] PlaneMask ports_to(const Peer& peer) const {
+    return local_ports_ & peer.remote_ports;
+  }
+
+  // endpoint_timers.cc
+  void time_out_queue_pair(const TimerQueue::Due& due, Instant now);
+  void time_out_peer(const TimerQueue::Due& due, Instant now);
+  void queue_port_status(PeerIndex index, Peer& peer, Instant now);
+  [[nodiscard]] wire::EndpointRequestId await(const Awaited& awaited);
+  void arm_peer(PeerIndex index, Peer& peer);
+  void probe_ev(PeerIndex index, const PathSet::Choice& path, Awaited::Kind kind);
+
+  Context context_;
+  Rng rng_;
+  std::vector<std::unique_ptr<ProfileEntry>> ev_profiles_;
+  std::vector<CongestionSettings> cc_profiles_;
+  QueuePairs queue_pairs_;
+  GrowingRing<QueuePairIndex> free_queue_pairs_;  // the longest free is used first
+  PeerTable peers_;
+  PoolList ready_;
+  std::size_t responses_queued_ = 0;
+  PlaneMask local_ports_;
+  PlaneMask unwelcome_planes_;
+  std::uint32_t domains_ = 0;
+  std::uint16_t request_id_ = 0;
+  std::array<Awaited, kEndpointRequestsAwaitedMax> awaited_{};
+};
+
+}  // namespace openmrc::core

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What arrives. Everything here may come from anybody: it is checked before it is believed, and
+// what is not believed is counted by reason.
+#include <variant>
+
+#include "openmrc/core/endpoint.h"
+#include "openmrc/wire/connection_id.h"
+
+namespace openmrc::core {
+namespace {
+
+// An IPv4 address as the core writes addresses.
+wire::Ipv6Address mapped(wire::Ipv4Address address) {
+  const std::uint32_t raw = address.raw();
+  return wire::Ipv6Address::of({0, 0, 0, 0, 0, 0xffff, static_cast<std::uint16_t>(raw >> 16),
+                                static_cast<std::uint16_t>(raw & 0xffff)});
+}
+
+bool comes_from(const wire::Packet& packet, const wire::Ipv6Address& address) {
+  if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) [[likely]] {
+    return route->source == address;
+  }
+  return mapped(std::get<wire::Ipv4Route>(packet.route).source) == address;
+}
+
+wire::Ipv6Address source_of(const wire::Packet& packet) {
+  if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) return route->source;
+  return mapped(std::get<wire::Ipv4Route>(packet.route).source);
+}
+
+}  // namespace
+
+void Endpoint::handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
+  OPENMRC_CHECK(plane.raw() < planes(), "no such port");
+  if (packet.transport.pkey != context_.settings.pkey) {
+    return context_.counters.add(Count::kDropPKey);
+  }
+  const wire::Body& body = packet.transport.body;
+  if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) [[likely]] {
+    return receive(now, plane, packet, *write);
+  }
+  std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); }, body);
+}
+
+// MRC 6.1: the queue pair that a packet is for, if its peer sent it.
+QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane, const wire::Packet& packet) {
+  QueuePair* qp = find(qpn);
+  if (qp == nullptr) {
+    context_.counters.add(Count::kDropNoQueuePair);
+    return nullptr;
+  }
+  if (qp->connection.remote == Qpn{}) {  // before RTR there is no peer
+    context_.counters.add(Count::kDropState);
+    return nullptr;
+  }
+  if (!comes_from(packet, peers_[qp->connection.peer].addresses[plane.raw()])) {
+    context_.counters.add(Count::kDropSource);
+    return nullptr;
+  }
+  return qp;
+}
+
+ArrivalInfo Endpoint::arrival_info(Plane plane, const wire::Packet& packet) const {
+  return {.ev = wire::ev_of(packet),
+          .marked = packet.ecn == wire::Ecn::kCongested,
+          .path_unwelcome = unwelcome_planes_.has(plane)};
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::RdmaWrite& write) {
+  QueuePair* qp = receiver_of(write.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (qp->state == QueuePairState::kError) [[unlikely]] {
+    return answer_from_error(*qp, qp->responder.window().expected().nearest(write.psn),
+                             wire::ev_of(packet));
+  }
+  if (write.payload.size() > qp->connection.mtu) return context_.counters.add(Count::kDropOversize);
+  const Turn at = turn(*qp, now);
+  context_.counters.add_received(plane);
+  const auto refusal = qp->responder.on_write(at, write, arrival_info(plane, packet));
+  at.peer.last_heard = now;
+  if (now >= at.peer.next_refresh) refresh_reverse_paths(now, qp->connection.peer, at.peer);
+  if (refusal) [[unlikely]]
+    refuse(*qp, *refusal, now);
+}
+
+// The peer broke a rule: it is told, and the queue pair is done (MRC 6.3).
+void Endpoint::refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now) {
+  qp.refusal = refusal;
+  context_.record({.when = now,
+                   .kind = TraceKind::kRefused,
+                   .qpn = qp.connection.local,
+                   .psn = refusal.psn.wrapped(),
+                   .value = static_cast<std::int64_t>(refusal.syndrome)});
+  fail(qp, {.status = WorkStatus::kFlushed, .by_peer = true}, now);
+  context_.queue_control({.kind = ControlItem::Kind::kAcknowledge, .owner = qp.connection.index});
+}
+
+// A queue pair in ERROR says so, or its peer would try until its retries are used up.
+void Endpoint::answer_from_error(QueuePair& qp, UnwrappedPsn psn, Ev ev) {
+  context_.counters.add(Count::kDropState);
+  if (qp.refusal) {
+    return context_.queue_control(
+        {.kind = ControlItem::Kind::kAcknowledge, .owner = qp.connection.index});
+  }
+  context_.queue_control({.kind = ControlItem::Kind::kNack,
+                          .reason = wire::NackReason::kUnexpectedEvent,
+                          .owner = qp.connection.index,
+                          .ev = ev,
+                          .psn = psn});
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::TrimmedWrite& trimmed) {
+  QueuePair* qp = receiver_of(trimmed.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (!answers_requests(qp->state)) return context_.counters.add(Count::kDropState);
+  qp->responder.on_trimmed(turn(*qp, now), trimmed, arrival_info(plane, packet));
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::ReliabilityProbe& probe) {
+  QueuePair* qp = receiver_of(probe.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (probe.peth.dpdcid != wire::connection_id(qp->connection.local) ||
+      probe.peth.spdcid != wire::connection_id(qp->connection.remote)) {
+    return context_.counters.add(Count::kDropConnectionId);
+  }
+  if (qp->state == QueuePairState::kError) {
+    return answer_from_error(*qp, qp->responder.cumulative(), wire::ev_of(packet));
+  }
+  qp->responder.on_probe(turn(*qp, now), probe, arrival_info(plane, packet));
+}
+
+// Feedback may have opened the window, for this queue pair and for those that share it.
+void Endpoint::after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now) {
+  Peer& peer = peers_[qp.connection.peer];
+  peer.last_heard = now;
+  if (fatal) {
+    fail(qp, *fatal, now);
+  } else {
+    make_ready(qp);
+  }
+  wake_waiting(peer);
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::Sack& sack) {
+  QueuePair* qp = receiver_of(sack.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (qp->state != QueuePairState::kReadyToSend) return context_.counters.add(Count::kDropState);
+  if (sack.seth.dpdcid != wire::connection_id(qp->connection.local) ||
+      sack.seth.spdcid != wire::connection_id(qp->connection.remote)) {
+    return context_.counters.add(Count::kDropConnectionId);
+  }
+  after_feedback(*qp, qp->requestor.on_sack(turn(*qp, now), sack), now);
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::Nack& nack) {
+  QueuePair* qp = receiver_of(nack.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (qp->state != QueuePairState::kReadyToSend) return context_.counters.add(Count::kDropState);
+  if (nack.neth.dpdcid != wire::connection_id(qp->connection.local) ||
+      nack.neth.spdcid != wire::connection_id(qp->connection.remote)) {
+    return context_.counters.add(Count::kDropConnectionId);
+  }
+  after_feedback(*qp, qp->requestor.on_nack(turn(*qp, now), nack), now);
+}
+
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::Acknowledge& acknowledge) {
+  QueuePair* qp = receiver_of(acknowledge.destination_qp, plane, packet);
+  if (qp == nullptr) return;
+  if (qp->state != QueuePairState::kReadyToSend) return context_.counters.add(Count::kDropState);
+  after_feedback(*qp, qp->requestor.on_acknowledge(turn(*qp, now), acknowledge), now);
+}
+
+// MRC 7.3: requests to the endpoint itself. They carry no connection, so they can do little: a
+// probe is answered, and a port status counts only if it comes from a peer we have.
+void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::EndpointRequest& request) {
+  if (responses_queued_ >= kEndpointResponsesQueuedMax) {
+    return context_.counters.add(Count::kDropEndpointFlood);
+  }
+  const wire::Ipv6Address source = source_of(packet);
+  if (request.erth.op == wire::EndpointOp::kPortStatusUpdate &&
+      !obey_port_status(now, source, request.erth)) {
+    return;
+  }
+  ++responses_queued_;
+  context_.queue_control({.kind = ControlItem::Kind::kEndpointResponse,
+                          .op = request.erth.op,
+                          .plane = plane,
+                          .id = request.id.raw(),
+                          .tx_ticks = request.erth.sent.ticks,
+                          .ev = wire::ev_of(packet),
+                          .address = source});
+}
+
+// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one.
+bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
+                                const wire::Erth& erth) {
+  const PlaneMask ports = planes_of(erth.port_status_mask) & PlaneMask::first(planes());
+  bool known = false;
+  if (ports.empty()) {
+    context_.counters.add(Count::kDropPortStatus);
+    return false;
+  }
+  peers_.visit_address(source, [&](PeerIndex, Peer& peer) {
+    known = true;
+    peer.remote_ports = ports;
+    peer.last_heard = now;
+    wake_waiting(peer);
+    return true;
+  });
+  context_.counters.add(known ? Count::kPortStatusReceived : Count::kDropEndpointPeer);
+  return known;
+}
+
+void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
+                       const wire::EndpointResponse& response) {
+  Awaited& awaited = awaited_[response.id.raw() % kEndpointRequestsAwaitedMax];
+  Peer* peer = peers_.find(awaited.peer);
+  const bool expected =
+      awaited.kind != Awaited::Kind::kNothing && awaited.id == response.id && peer != nullptr;
+  if (!expected || std::find(peer->addresses.begin(), peer->addresses.end(), source_of(packet)) ==
+                       peer->addresses.end()) {
+    return context_.counters.add(Count::kDropResponseUnknown);
+  }
+  const Awaited request = std::exchange(awaited, Awaited{});
+  peer->last_heard = now;
+  if (request.kind == Awaited::Kind::kPortStatus) {
+    if (peer->port_status.id == response.id) peer->port_status.unanswered = false;
+    return;
+  }
+  context_.counters.add(Count::kEvProbesAnswered);
+  peer->reverse.confirm(request.ev, peer->paths.profile().entry(request.ev).plane);
+  if (request.kind != Awaited::Kind::kBadEv) return;
+  // MRC 9.3.1: answered often enough, the path is good again.
+  if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(),
+                            context_.settings.probe)) {
+    change_ev(context_, request.peer, *peer, request.ev, EvInput::kProbeClean, now);
+  }
+  arm_peer(request.peer, *peer);
+}
+
+// MRC 9.3.1: who receives and does not send learns nothing about the way back from SACKs, so it
+// probes one path in every round trip in which something arrives.
+void Endpoint::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
+  const Duration rtt = peer.congestion.base_rtt();
+  peer.next_refresh = now + rtt;
+  if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
+  if (const auto path = peer.reverse.next_probe(peer.paths, ports_to(peer))) {
+    probe_ev(index, *path, Awaited::Kind::kReversePath);
+  }
+}
+
+}  // namespace openmrc::core

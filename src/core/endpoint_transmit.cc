@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What leaves: control packets first, then data, queue pair after queue pair.
+#include <algorithm>
+
+#include "openmrc/core/endpoint.h"
+#include "openmrc/wire/connection_id.h"
+
+namespace openmrc::core {
+namespace {
+
+// The alternative of a variant, to be filled in. One that is there already is used again: to clear
+// it would cost more than to overwrite it.
+template <class T, class Variant>
+T& hold(Variant& variant) {
+  if (T* there = std::get_if<T>(&variant)) [[likely]]
+    return *there;
+  return variant.template emplace<T>();
+}
+
+bool is_mapped_ipv4(const wire::Ipv6Address& address) {
+  const wire::Ipv6Address prefix = wire::Ipv6Address::of({0, 0, 0, 0, 0, 0xffff, 0, 0});
+  return std::equal(prefix.bytes.begin(), prefix.bytes.begin() + 12, address.bytes.begin());
+}
+
+wire::Ipv4Address unmapped(const wire::Ipv6Address& address) {
+  return wire::Ipv4Address(std::uint32_t{address.group(6)} << 16 | address.group(7));
+}
+
+wire::Ipv6Address joined(wire::Ipv6Address address, const wire::Ipv6Address& overlay) {
+  for (std::size_t i = 0; i < address.bytes.size(); ++i) address.bytes[i] |= overlay.bytes[i];
+  return address;
+}
+
+void set_addresses(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
+                   wire::Packet& packet) {
+  if (is_mapped_ipv4(destination)) [[unlikely]] {
+    packet.route = wire::Ipv4Route{.source = unmapped(source),
+                                   .destination = unmapped(destination),
+                                   .ev_low = static_cast<std::uint16_t>(ev.raw())};
+    return;
+  }
+  auto& route = hold<wire::Ipv6Route>(packet.route);
+  route.source = source;
+  route.destination = destination;
+  route.ev = ev;
+  route.encapsulation.reset();
+}
+
+}  // namespace
+
+std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
+                                    std::span<Transmit> out) {
+  std::size_t count = 0;
+  // What has no free port goes to the end of its queue; each is asked once.
+  std::size_t control_tries = context_.control.size();
+  std::size_t blocked = 0;
+  while (count < out.size() && !free_ports.empty()) {
+    Sent sent = Sent::kNothingToSend;
+    if (control_tries > 0 && !context_.control.empty()) {
+      --control_tries;
+      sent = send_control(now, free_ports, out[count]);
+      if (sent != Sent::kYes) continue;
+    } else {
+      if (ready_.empty() || blocked > 0) break;
+      sent = take_turn(now, free_ports, out[count]);
+      if (sent == Sent::kNoPort) ++blocked;
+      if (sent != Sent::kYes) continue;
+    }
+    if (ports == Ports::kTakenOnce) free_ports.remove(out[count].plane);
+    ++count;
+  }
+  return count;
+}
+
+void Endpoint::make_ready(QueuePair& qp) {
+  if (qp.queued != QueuePair::Queued::kNowhere) return;
+  qp.queued = QueuePair::Queued::kReady;
+  qp.burst = 0;
+  ready_.push_back(queue_pairs_, qp.connection.index);
+}
+
+// As many as the window has room for; each that has sent is behind those that still wait.
+void Endpoint::wake_waiting(Peer& peer) {
+  if (peer.waiting.empty()) return;
+  const ByteCount room = peer.congestion.window() - peer.in_flight;
+  for (ByteCount taken; !peer.waiting.empty() && (taken <= room || taken == ByteCount(0));) {
+    QueuePair& qp = queue_pairs_[peer.waiting.pop_front(queue_pairs_)];
+    qp.queued = QueuePair::Queued::kNowhere;
+    make_ready(qp);
+    taken += nominal_size(qp.connection.mtu, false);
+  }
+}
+
+// Lets the first queue pair in line send one packet.
+Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit& out) {
+  QueuePair& qp = queue_pairs_[ready_.first()];
+  const Sent sent = qp.state == QueuePairState::kReadyToSend ? send_data(now, ports, qp, out)
+                                                             : Sent::kNothingToSend;
+  if (sent == Sent::kYes && ++qp.burst < kBurstPerQueuePair) return sent;
+  ready_.pop_front(queue_pairs_);
+  qp.queued = QueuePair::Queued::kNowhere;
+  switch (sent) {
+    case Sent::kYes:
+    case Sent::kNoPort: make_ready(qp); break;
+    case Sent::kWindowClosed:
+      qp.queued = QueuePair::Queued::kWaiting;
+      peers_[qp.connection.peer].waiting.push_back(queue_pairs_, qp.connection.index);
+      break;
+    case Sent::kNothingToSend:
+    case Sent::kDropped:
+      // It left its share of the window to others.
+      if (qp.connection.remote != Qpn{}) wake_waiting(peers_[qp.connection.peer]);
+      if (qp.destroyed) release(qp.connection.index);
+      break;
+  }
+  return sent;
+}
+
+Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out) {
+  Requestor& requestor = qp.requestor;
+  const Requestor::Next next = requestor.next(context_);
+  if (next == Requestor::Next::kNothing) return Sent::kNothingToSend;
+  const Turn at = turn(qp, now);
+  if (!at.peer.may_send(requestor.next_size(context_, qp.connection.mtu, next))) {
+    return Sent::kWindowClosed;
+  }
+  const auto path =
+      at.peer.paths.choose(ports & ports_to(at.peer), requestor.next_avoids(context_, next));
+  if (!path) return Sent::kNoPort;
+  set_route(at.peer, *path, out);
+  out.packet.ecn = wire::Ecn::kCapable0;
+  out.packet.transport.pkey = context_.settings.pkey;
+  auto& write = hold<wire::RdmaWrite>(out.packet.transport.body);
+  requestor.send(at, next, *path, write);
+  // A peer that does not answer trimmed packets shall not get any (MRC 8).
+  out.packet.traffic_class = !qp.connection.peer_sends_trim_nacks ? wire::TrafficClass::kNoTrim
+                             : write.retransmission ? wire::TrafficClass::kTrimmableRetransmission
+                                                    : wire::TrafficClass::kTrimmable;
+  context_.counters.add(Count::kDataSent);
+  context_.counters.add_sent(path->plane);
+  return Sent::kYes;
+}
+
+void Endpoint::set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const {
+  const EvProfile& profile = peer.paths.profile();
+  const EvEntry& entry = profile.entry(path.ev);
+  const wire::Ipv6Address& source = context_.settings.addresses[path.plane.raw()];
+  out.plane = path.plane;
+  out.packet.udp_port = context_.settings.udp_port;
+  set_addresses(source, peer.addresses[path.plane.raw()], entry.ev, out.packet);
+  if (profile.mode() != EvFormatMode::kSrv6) [[likely]]
+    return;
+  // MRC 9.3.5: the outer destination is the path.
+  if (auto* route = std::get_if<wire::Ipv6Route>(&out.packet.route)) {
+    const auto segment = profile.segment(path.ev);
+    route->encapsulation = wire::SrEncapsulation{
+        .source = source,
+        .destination = joined(entry.outer, peer.path_overlay),
+        .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
+  }
+}
+
+// MRC 8: control packets are not marked and not trimmed.
+void Endpoint::set_control(Transmit& out, wire::TrafficClass traffic_class) const {
+  out.packet.traffic_class = traffic_class;
+  out.packet.ecn = wire::Ecn::kNotCapable;
+  out.packet.transport.pkey = context_.settings.pkey;
+}
+
+Endpoint::Sent Endpoint::send_control(Instant now, PlaneMask ports, Transmit& out) {
+  const ControlItem item = context_.control.pop();
+  const Sent sent = fill_control(now, ports, item, out);
+  if (sent == Sent::kNoPort) {
+    context_.control.push(item);
+  } else if (item.kind == ControlItem::Kind::kEndpointResponse) {
+    --responses_queued_;
+  }
+  return sent;
+}
+
+Endpoint::Sent Endpoint::fill_control(Instant now, PlaneMask ports, const ControlItem& item,
+                                      Transmit& out) {
+  switch (item.kind) {
+    case ControlItem::Kind::kSack:
+    case ControlItem::Kind::kNack:
+    case ControlItem::Kind::kAcknowledge:
+    case ControlItem::Kind::kReliabilityProbe: return fill_for_queue_pair(now, ports, item, out);
+    case ControlItem::Kind::kEvProbe:
+    case ControlItem::Kind::kPortStatus: return fill_for_peer(now, ports, item, out);
+    case ControlItem::Kind::kEndpointResponse: break;
+  }
+  return fill_response(ports, item, out);
+}
+
+Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const ControlItem& item,
+                                             Transmit& out) {
+  using Kind = ControlItem::Kind;
+  QueuePair* qp = queue_pairs_.all[item.owner].get();
+  if (qp == nullptr || qp->connection.remote == Qpn{}) return Sent::kDropped;
+  const bool in_error = qp->state == QueuePairState::kError;
+  if (in_error && item.kind != Kind::kNack && !qp->refusal) return Sent::kDropped;
+  const Turn at = turn(*qp, now);
+  if (ports_to(at.peer).empty()) {
+    if (item.kind == Kind::kAcknowledge) qp->responder.acknowledge_dropped();
+    return Sent::kDropped;
+  }
+  const PlaneMask free = ports & ports_to(at.peer);
+  const auto path = item.kind == Kind::kReliabilityProbe
+                        ? at.peer.paths.choose(free)
+                        : at.peer.reverse.choose(at.peer.paths, free);
+  if (!path) return Sent::kNoPort;
+  set_route(at.peer, *path, out);
+  set_control(out, wire::TrafficClass::kControl);
+  wire::Body& body = out.packet.transport.body;
+  if (in_error && item.kind != Kind::kNack) {
+    fill_acknowledge(at, *qp, hold<wire::Acknowledge>(body));
+  } else if (item.kind == Kind::kSack) {
+    qp->responder.fill(at, item, hold<wire::Sack>(body));
+    context_.counters.add(Count::kSacksSent);
+  } else if (item.kind == Kind::kNack) {
+    fill_nack(at, item, hold<wire::Nack>(body));
+  } else if (item.kind == Kind::kAcknowledge) {
+    fill_acknowledge(at, *qp, hold<wire::Acknowledge>(body));
+  } else {
+    body = wire::ReliabilityProbe{.destination_qp = qp->connection.remote,
+                                  .peth = {.id = wire::ProbeId(item.id),
+                                           .spdcid = wire::connection_id(qp->connection.local),
+                                           .dpdcid = wire::connection_id(qp->connection.remote),
+                                           .sent = {.ticks = ticks_at(now)}}};
+    out.packet.ecn = wire::Ecn::kCapable0;  // the answer says whether its path is congested
+    context_.counters.add(Count::kProbesSent);
+  }
+  return Sent::kYes;
+}
+
+void Endpoint::fill_nack(const Turn& turn, const ControlItem& item, wire::Nack& out) {
+  out.destination_qp = turn.connection.remote;
+  out.neth = {.reason = item.reason,
+              .entropy = item.ev,
+              .spdcid = wire::connection_id(turn.connection.local),
+              .dpdcid = wire::connection_id(turn.connection.remote),
+              .psn = item.psn.wrapped(),
+              .tx_ticks = item.tx_ticks};
+  context_.counters.add(Count::kNacksSent);
+}
+
+void Endpoint::fill_acknowledge(const Turn& turn, QueuePair& qp, wire::Acknowledge& out) {
+  qp.responder.fill(turn, out);
+  if (qp.refusal) {
+    out.psn = qp.refusal->psn.wrapped();
+    out.aeth.syndrome = qp.refusal->syndrome;
+  }
+  context_.counters.add(qp.refusal ? Count::kNaksSent : Count::kAcksSent);
+}
+
+Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
+                                       Transmit& out) {
+  Peer* peer = peers_.find(item.owner);
+  if (peer == nullptr) return Sent::kDropped;
+  const bool is_probe = item.kind == ControlItem::Kind::kEvProbe;
+  PlaneMask usable = ports_to(*peer);
+  if (is_probe) usable = usable & PlaneMask::only(item.plane);
+  if (usable.empty()) return Sent::kDropped;
+  usable = usable & ports;
+  const auto path =
+      is_probe ? (usable.empty() ? std::nullopt
+                                 : std::optional(PathSet::Choice{item.ev_index, item.plane}))
+               : peer->reverse.choose(peer->paths, usable);
+  if (!path) return Sent::kNoPort;
+  set_route(*peer, *path, out);
+  set_control(out, wire::TrafficClass::kControl);
+  out.packet.transport.body = wire::EndpointRequest{
+      .id = wire::EndpointRequestId(item.id),
+      .erth = {.op = is_probe ? wire::EndpointOp::kEvProbe : wire::EndpointOp::kPortStatusUpdate,
+               .port_status_mask = is_probe ? 0 : port_status_of(local_ports_),
+               .sent = {.ticks = ticks_at(now)}}};
+  context_.counters.add(is_probe ? Count::kEvProbesSent : Count::kPortStatusSent);
+  return Sent::kYes;
+}
+
+// MRC 7.3: to a peer over a path that is known to work; to a stranger back the way it came.
+Endpoint::Sent Endpoint::fill_response(PlaneMask ports, const ControlItem& item, Transmit& out) {
+  Peer* known = nullptr;
+  peers_.visit_address(item.address, [&](PeerIndex, Peer& peer) {
+    known = &peer;
+    return false;
+  });
+  if (known != nullptr) {
+    if (ports_to(*known).empty()) return Sent::kDropped;
+    const auto path = known->reverse.choose(known->paths, ports & ports_to(*known));
+    if (!path) return Sent::kNoPort;
+    set_route(*known, *path, out);
+  } else {
+    if (!local_ports_.has(item.plane)) return Sent::kDropped;
+    if (!ports.has(item.plane)) return Sent::kNoPort;
+    out.plane = item.plane;
+    out.packet.udp_port = context_.settings.udp_port;
+    set_addresses(context_.settings.addresses[item.plane.raw()], item.address, item.ev, out.packet);
+  }
+  set_control(out, wire::TrafficClass::kControl);
+  out.packet.transport.body = wire::EndpointResponse{
+      .id = wire::EndpointRequestId(item.id), .eeth = {.op = item.op, .tx_ticks = item.tx_ticks}};
+  context_.counters.add(Count::kEndpointResponsesSent);
+  return Sent::kYes;
+}
+
+}  // namespace openmrc::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "openmrc/base/quantity.h"
+#include "openmrc/base/time.h"
+
+namespace openmrc::core {
+
+struct SackSignal;
+struct TrimSignal;
+struct LossSignal;
+class FixedWindow;
+
+struct FixedWindowSettings {
+  using Algorithm = FixedWindow;
+
+  ByteCount window;
+  Duration base_rtt;
+
+  bool operator==(const FixedWindowSettings&) const = default;
+};
+
+// No congestion control: a window that nothing moves. For networks that cannot be congested, and
+// to see what a real algorithm is worth.
+class FixedWindow {
+ public:
+  explicit FixedWindow(const FixedWindowSettings& settings) : settings_(settings) {}
+
+  void on_sack(const SackSignal& /*sack*/) {}
+  void on_trim(const TrimSignal& /*trim*/) {}
+  void on_loss(const LossSignal& /*loss*/) {}
+
+  [[nodiscard]] ByteCount window() const { return settings_.window; }
+  [[nodiscard]] Duration base_rtt() const { return settings_.base_rtt; }
+  [[nodiscard]] Duration rtt() const { return settings_.base_rtt; }
+
+ private:
+  FixedWindowSettings settings_;
+};
+
+}  // namespace openmrc::core

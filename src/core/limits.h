@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Every limit of the core that is not a setting. The limits that are settings are in settings.h.
+namespace openmrc::core {
+
+// MRC 3.1, 7.5.1: eight bits state a window of PSNs; every implementation supports at least 8.
+inline constexpr std::uint8_t kMprRequired = 8;
+
+// MRC 7.4.1: timeout = 1.024 us x 2^n.
+inline constexpr unsigned kTimeoutExponentMax = 24;
+inline constexpr unsigned kLinearRetriesMax = 7;
+inline constexpr unsigned kExponentialRetriesMax = 25;
+inline constexpr unsigned kExponentialRetriesInfinite = 25;
+
+// The largest payload of a packet; RoCE's largest is 4096, Ethernet's jumbo frames hold no more
+// than this.
+inline constexpr std::uint32_t kMtuMax = 8192;
+inline constexpr std::uint32_t kMtuMin = 16;
+
+// Acknowledgements, SACKs, NACKs, probes and responses that wait for a port. What does not fit is
+// dropped and counted: a flood costs this much memory, and the protocol recovers from losing any.
+inline constexpr std::size_t kControlQueueMax = 4096;
+
+// Endpoint responses may take a quarter of that, so that a flood of requests to queue pair 0x2 does
+// not push out the SACKs of working connections.
+inline constexpr std::size_t kEndpointResponsesQueuedMax = kControlQueueMax / 4;
+
+// Endpoint requests whose answers are awaited; older ones are given up.
+inline constexpr std::size_t kEndpointRequestsAwaitedMax = 1024;
+
+// Events that nobody has fetched; further ones are dropped and counted.
+inline constexpr std::size_t kEventsMax = 1024;
+
+// How many packets one queue pair may send before it is the next one's turn.
+inline constexpr unsigned kBurstPerQueuePair = 8;
+
+// How many packets in flight one SACK may look at to find lost ones; the next looks at the rest.
+inline constexpr unsigned kLossCandidatesPerSack = 16;
+
+}  // namespace openmrc::core

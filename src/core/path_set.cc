@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/path_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "openmrc/base/check.h"
+#include "openmrc/base/rng.h"
+
+namespace openmrc::core {
+
+PathSet::PathSet(const EvProfile& profile, std::uint64_t seed)
+    : profile_(&profile),
+      random_state_(seed),
+      planes_(PlaneMask::first(profile.planes())),
+      usable_(static_cast<std::uint16_t>(profile.size())),
+      rotations_(std::make_unique<Rotation[]>(profile.planes())),
+      order_(std::make_unique<std::uint8_t[]>(profile.size())),
+      states_(std::make_unique<std::uint8_t[]>((profile.size() + 3) / 4)) {
+  next_plane_ =
+      static_cast<std::uint8_t>(random_below(static_cast<std::uint32_t>(profile.planes())));
+  for (std::size_t i = 0; i < profile.size(); ++i) order_[i] = static_cast<std::uint8_t>(i);
+  for (std::size_t p = 0; p < profile.planes(); ++p) {
+    const auto range = profile.range(Plane(static_cast<std::uint8_t>(p)));
+    // Which of them are active is random: senders that share a profile shall not all use the same.
+    for (auto i = static_cast<std::uint32_t>(range.count); i > 1; --i) {
+      std::swap(order_[range.first + i - 1], order_[range.first + random_below(i)]);
+    }
+    rotations_[p].active = static_cast<std::uint16_t>(profile.active_per_plane());
+  }
+}
+
+// Small and quick; only the order of paths depends on it.
+std::uint32_t PathSet::random_below(std::uint32_t bound) {
+  return static_cast<std::uint32_t>((split_mix(random_state_) >> 32) * bound >> 32);
+}
+
+std::optional<PathSet::Choice> PathSet::choose(PlaneMask ports, std::optional<EvIndex> avoid) {
+  const PlaneMask eligible = ports & planes_;
+  if (eligible.empty()) return std::nullopt;
+  const Plane plane = eligible.next_from(next_plane_);
+  next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
+  return Choice{choose_in(plane, avoid), plane};
+}
+
+// The next EV of the pass: one of those that have not had their turn, each equally likely.
+EvIndex PathSet::draw(Plane plane) {
+  Rotation& rotation = rotations_[plane.raw()];
+  std::uint8_t* order = &order_[profile_->range(plane).first];
+  if (rotation.cursor >= rotation.active) rotation.cursor = 0;
+  const std::uint32_t left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
+  std::swap(order[rotation.cursor], order[rotation.cursor + random_below(left)]);
+  return EvIndex(order[rotation.cursor++]);
+}
+
+// MRC 11.2.2: what is marked SKIP is passed over and is good again; at most one for each packet.
+EvIndex PathSet::choose_in(Plane plane, std::optional<EvIndex> avoid) {
+  std::optional<EvIndex> fallback;
+  bool forgave = false;
+  // Two passes meet every EV of the rotation at least once.
+  for (unsigned tries = 2u * rotations_[plane.raw()].active; tries > 0; --tries) {
+    const EvIndex ev = draw(plane);
+    if (state(ev) == EvState::kGood) {
+      if (ev != avoid) return ev;
+      fallback = ev;
+    } else if (!forgave) {
+      forgave = true;
+      set_state(ev, next_state(EvState::kSkip, EvInput::kRotation));
+      if (ev != avoid || !fallback) fallback = ev;
+    }
+  }
+  return *fallback;  // the only path, or all were to be skipped and this one is forgiven
+}
+
+void PathSet::set_state(EvIndex ev, EvState state) {
+  const unsigned shift = ev.raw() % 4u * 2;
+  std::uint8_t& four = states_[ev.raw() / 4];
+  four = static_cast<std::uint8_t>((four & ~(3u << shift)) | static_cast<unsigned>(state) << shift);
+}
+
+EvState PathSet::apply(EvIndex ev, EvInput input) {
+  const EvState before = state(ev);
+  const EvState after = next_state(before, input);
+  if (after == before) return before;
+  // The controller's word counts more than the floor.
+  if (after == EvState::kAssumedBad && usable_ <= profile_->min_active()) return before;
+  set_state(ev, after);
+  if (is_usable(before) && !is_usable(after)) {
+    --usable_;
+    leave_rotation(ev);
+  } else if (!is_usable(before) && is_usable(after)) {
+    ++usable_;
+    enter_rotation(ev);
+  }
+  return before;
+}
+
+std::uint16_t PathSet::position_of(Plane plane, EvIndex ev) const {
+  const auto range = profile_->range(plane);
+  const std::uint8_t* order = &order_[range.first];
+  const std::uint8_t* found = std::find(order, order + range.count, ev.raw());
+  OPENMRC_DCHECK(found != order + range.count, "the order has each EV once");
+  return static_cast<std::uint16_t>(found - order);
+}
+
+void PathSet::leave_rotation(EvIndex ev) {
+  const Plane plane = profile_->entry(ev).plane;
+  const auto range = profile_->range(plane);
+  Rotation& rotation = rotations_[plane.raw()];
+  std::uint8_t* order = &order_[range.first];
+  const std::uint16_t at = position_of(plane, ev);
+  if (at >= rotation.active) return;
+  for (std::size_t backup = rotation.active; backup < range.count; ++backup) {
+    if (is_usable(state(EvIndex(order[backup])))) {
+      std::swap(order[at], order[backup]);
+      return;
+    }
+  }
+  --rotation.active;
+  std::swap(order[at], order[rotation.active]);
+  if (rotation.active == 0) planes_.remove(plane);
+}
+
+void PathSet::enter_rotation(EvIndex ev) {
+  const Plane plane = profile_->entry(ev).plane;
+  Rotation& rotation = rotations_[plane.raw()];
+  if (rotation.active == profile_->active_per_plane()) return;  // it is a backup now
+  std::uint8_t* order = &order_[profile_->range(plane).first];
+  std::swap(order[position_of(plane, ev)], order[rotation.active]);
+  ++rotation.active;
+  planes_.add(plane);
+}
+
+std::optional<EvIndex> PathSet::any_good(Plane plane) {
+  const auto range = profile_->range(plane);
+  const std::size_t start = random_below(static_cast<std::uint32_t>(range.count));
+  for (std::size_t i = 0; i < range.count; ++i) {
+    const EvIndex ev(order_[range.first + (start + i) % range.count]);
+    if (state(ev) == EvState::kGood) return ev;
+  }
+  return std::nullopt;
+}
+
+}  // namespace openmrc::core

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "openmrc/core/peer.h"
+#include "openmrc/wire/ip_address.h"
+
+namespace openmrc::core {
+
+// The peers of an endpoint, by number and by address. An address may belong to several: one for
+// each pair of profiles that queue pairs to it use.
+class PeerTable {
+ public:
+  PeerIndex add(std::unique_ptr<Peer> peer);
+  void remove(PeerIndex index);
+
+  [[nodiscard]] Peer& operator[](PeerIndex index) { return *peers_[index]; }
+  [[nodiscard]] const Peer& operator[](PeerIndex index) const { return *peers_[index]; }
+  [[nodiscard]] Peer* find(PeerIndex index) {
+    return index < peers_.size() ? peers_[index].get() : nullptr;
+  }
+  [[nodiscard]] std::size_t size() const { return peers_.size(); }  // of numbers, free ones too
+
+  // Calls `visit(PeerIndex, Peer&)` for each peer that has `address` in some plane, until it
+  // returns false.
+  template <class Visit>
+  void visit_address(const wire::Ipv6Address& address, Visit&& visit) {
+    if (slots_.empty()) return;
+    for (std::size_t at = hash(address) & mask(); slots_[at] != kEmpty; at = (at + 1) & mask()) {
+      const PeerIndex index = slots_[at];
+      if (index == kRemoved || !has_address(*peers_[index], address)) continue;
+      if (!visit(index, *peers_[index])) return;
+    }
+  }
+
+ private:
+  static constexpr PeerIndex kEmpty = 0xffffffff;
+  static constexpr PeerIndex kRemoved = 0xfffffffe;
+
+  static std::uint64_t hash(const wire::Ipv6Address& address);
+  static bool has_address(const Peer& peer, const wire::Ipv6Address& address);
+  [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
+  void enter(PeerIndex index);
+  void make_room(std::size_t more);
+
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<PeerIndex> free_;
+  std::vector<PeerIndex> slots_;  // hash table with linear probing, one entry for each address
+  std::size_t used_slots_ = 0;    // removed ones too
+};
+
+}  // namespace openmrc::core

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "openmrc/core/context.h"
+#include "openmrc/core/queue_pair_state.h"
+#include "openmrc/core/requestor.h"
+#include "openmrc/core/responder.h"
+#include "openmrc/core/settings.h"
+
+namespace openmrc::core {
+
+// One queue pair: its state and its two halves. The endpoint moves it.
+struct QueuePair {
+  QueuePairState state = QueuePairState::kReset;
+  // Which list of the endpoint it is on. (MRC 8: Ready and Active; on none it is Idle or Pending.)
+  enum class Queued : std::uint8_t { kNowhere, kReady, kWaiting };
+  Queued queued = Queued::kNowhere;
+  bool destroyed = false;  // freed as soon as it is on no list
+  std::uint8_t burst = 0;  // packets sent in its turn
+  PoolIndex next = kNoElement;
+  InitAttributes init{};
+  Connection connection{};
+  Requestor requestor;
+  Responder responder;
+  // What broke it, to be told again to a peer that did not hear it.
+  std::optional<Responder::Refusal> refusal;
+};
+
+}  // namespace openmrc::core

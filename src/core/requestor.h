@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/completion.h"
+#include "openmrc/core/context.h"
+#include "openmrc/core/path_set.h"
+#include "openmrc/core/pool_list.h"
+#include "openmrc/core/sent_window.h"
+#include "openmrc/core/settings.h"
+#include "openmrc/wire/packet.h"
+
+namespace openmrc::core {
+
+// What ends a queue pair.
+struct Fatal {
+  WorkStatus status = WorkStatus::kSuccess;
+  bool by_peer = false;
+  UnwrappedPsn psn{};  // of the request that failed
+};
+
+// What becomes of posted work when its queue pair leaves service: InfiniBand completes it on the
+// way to ERROR and forgets it on the way to RESET.
+enum class Flush : std::uint8_t { kComplete, kForget };
+
+// The sending half of a queue pair (MRC 6.2, 7.4): cuts messages into packets, keeps what is in
+// flight, hears the peer's feedback, decides what is lost. Sends nothing itself: its owner asks
+// what is next, finds a window and a path for it, and has the record filled in.
+class Requestor {
+ public:
+  Requestor() = default;
+  // The window is for the PSNs from `first_psn` on.
+  explicit Requestor(const ReadyToSendAttributes& attributes);
+
+  // `message` is filled in up to its PSN; the requestor owns it from now on.
+  void post(const Turn& turn, PoolIndex message);
+
+  // What the windows of PSNs and immediates allow to be sent now; the congestion window is for the
+  // caller to ask.
+  enum class Next : std::uint8_t { kNothing, kResend, kNew };
+  [[nodiscard]] Next next(Context& context);
+  // Nominal size of it, and the path that it should not take again.
+  [[nodiscard]] ByteCount next_size(Context& context, std::uint32_t mtu, Next what);
+  [[nodiscard]] std::optional<EvIndex> next_avoids(Context& context, Next what);
+  // Sends it: takes it into flight and fills in the record.
+  void send(const Turn& turn, Next what, const PathSet::Choice& path, wire::RdmaWrite& out);
+
+  [[nodiscard]] std::optional<Fatal> on_sack(const Turn& turn, const wire::Sack& sack);
+  [[nodiscard]] std::optional<Fatal> on_nack(const Turn& turn, const wire::Nack& nack);
+  [[nodiscard]] std::optional<Fatal> on_acknowledge(const Turn& turn,
+                                                    const wire::Acknowledge& acknowledge);
+
+  // What is to be done by `now`: probes and timeouts. `reachable`: there is a port to send from.
+  [[nodiscard]] std::optional<Fatal> on_timer(const Turn& turn, bool reachable);
+  [[nodiscard]] Instant next_deadline(const Turn& turn);
+
+  // Ends everything that is left: the message that `fatal` names with its status, all others as
+  // flushed.
+  void flush(const Turn& turn, const Fatal& fatal, Flush how);
+
+  // The path that a packet in flight took last.
+  [[nodiscard]] std::optional<EvIndex> path_of(Context& context, UnwrappedPsn psn) {
+    if (!window_.covers(psn)) return std::nullopt;
+    return window_.packet(context.sent, psn).ev;
+  }
+
+  Timer& timer() { return timer_; }
+  [[nodiscard]] bool idle() const { return messages_.empty(); }
+  [[nodiscard]] std::uint32_t retries() const { return retries_; }
+  [[nodiscard]] const SentWindow& window() const { return window_; }
+  [[nodiscard]] std::int64_t psn_range() const { return psn_range_; }
+
+ private:
+  struct Cut;
+
+  // requestor.cc
+  void begin_message(SendMessage& message);
+  [[nodiscard]] Cut cut(const SendMessage& message, std::uint32_t offset, std::uint32_t mtu) const;
+  void fill(const Turn& turn, const SendMessage& message, const Cut& cut, UnwrappedPsn psn,
+            wire::RdmaWrite& out) const;
+  void complete_first(const Turn& turn, WorkStatus status, Flush how = Flush::kComplete);
+  void depart(const Turn& turn, SentPacket& packet, const PathSet::Choice& path);
+  void resend(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out);
+  void arm(const Turn& turn);
+
+  // requestor_feedback.cc
+  struct Feedback;
+  [[nodiscard]] std::optional<Feedback> read_sack(const Turn& turn, const wire::Sack& sack);
+  void take_arrivals(const Turn& turn, const Feedback& feedback);
+  void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
+  void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
+  void mark_path(const Turn& turn, const wire::Sack& sack);
+  void find_lost(const Turn& turn);
+  void find_lost_by_probe(const Turn& turn, const Feedback& feedback, std::uint16_t ooo_count);
+  void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause, bool blame_path);
+  void refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, wire::NackReason reason);
+  void progressed(Instant now);
+  [[nodiscard]] std::int64_t completed_by(const Context& context, std::int64_t count,
+                                          UnwrappedPsn psn) const;
+  static WorkStatus status_of(wire::AckSyndrome syndrome);
+  [[nodiscard]] bool charge_retry();
+
+  // requestor_timers.cc
+  [[nodiscard]] Duration timeout() const;
+  [[nodiscard]] Duration probe_timeout(const Turn& turn) const;
+  [[nodiscard]] bool all_sent_arrived() const { return window_.empty(); }
+  [[nodiscard]] bool awaits_acknowledgement(const Context& context) const;
+  [[nodiscard]] Instant timeout_deadline(const Turn& turn);
+  [[nodiscard]] Instant probe_deadline(const Turn& turn) const;
+  void send_probe(const Turn& turn);
+  [[nodiscard]] std::optional<Fatal> time_out(const Turn& turn);
+
+  SentWindow window_;
+  PoolList messages_;               // not complete, in order
+  PoolIndex current_ = kNoElement;  // the first that is not wholly cut
+  std::uint32_t offset_ = 0;        // of `current_`, how much is cut
+  std::int64_t psn_range_ = 0;      // how many PSNs beyond the acknowledged one may be sent
+  std::int64_t psn_range_max_ = 0;
+  std::int64_t begun_messages_ = 0;
+  std::int64_t sent_messages_ = 0;  // whose last packet has been sent
+  std::int64_t completed_messages_ = 0;
+  std::uint32_t received_units_ = 0;    // as the last SACK had it
+  std::uint16_t immediates_begun_ = 0;  // all of them, wrapping
+  std::uint16_t immediates_open_ = 0;   // begun and not complete
+  std::uint16_t immediates_max_ = 0;
+  std::uint8_t timeout_exponent_ = 0;
+  std::uint8_t linear_retries_ = 0;
+  std::uint8_t exponential_retries_ = 0;
+  std::uint8_t probes_in_row_ = 0;  // without feedback
+  bool ack_wanted_ = false;         // the last packet of a message is to be sent again
+  bool probe_awaited_ = false;
+  std::uint16_t probe_id_ = 0;
+  std::uint32_t probe_order_ = 0;  // of the latest packet sent before the probe
+  std::uint32_t retries_ = 0;      // of the oldest packet, without progress
+  Instant probe_sent_{};
+  Instant last_sent_{};
+  Instant last_feedback_{};
+  Instant last_timeout_{};
+  Timer timer_;
+};
+
+}  // namespace openmrc::core

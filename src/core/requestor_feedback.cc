@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the peer says about packets and messages, and what follows from it.
+#include <algorithm>
+#include <bit>
+
+#include "openmrc/core/requestor.h"
+
+namespace openmrc::core {
+namespace {
+
+// How many packets to the same peer must have been sent after one that is missing, and before one
+// that has arrived, for it to be held for lost: paths differ in length and in queues. Half a window
+// takes half a round trip to send or more, so that a loss shows within two.
+constexpr std::int64_t kReorderPacketsMin = 3;
+
+std::int64_t reorder_tolerance(const Turn& turn) {
+  const std::int64_t half_window =
+      turn.peer.congestion.window().raw() / (2 * nominal_size(turn.connection.mtu, false).raw());
+  return std::max(kReorderPacketsMin, half_window);
+}
+
+}  // namespace
+
+// A SACK in our own terms.
+struct Requestor::Feedback {
+  UnwrappedPsn cumulative;
+  UnwrappedPsn bitmap_base;
+  std::uint64_t bitmap = 0;
+  std::optional<Duration> rtt;
+  bool answers_awaited_probe = false;
+};
+
+// MRC 7.4.5. Nothing if it cannot be true. A SACK that is older than what is known says nothing
+// wrong, only little new.
+std::optional<Requestor::Feedback> Requestor::read_sack(const Turn& turn, const wire::Sack& sack) {
+  const wire::Seth& seth = sack.seth;
+  Feedback feedback;
+  feedback.cumulative = window_.oldest().nearest(seth.cack_psn);
+  feedback.bitmap_base = feedback.cumulative + seth.sack_offset;
+  feedback.bitmap = seth.sack_bitmap;
+  const std::int64_t reported = seth.sack_bitmap == 0 ? 0 : 64 - std::countl_zero(seth.sack_bitmap);
+  if (feedback.cumulative >= window_.next() || feedback.bitmap_base + reported > window_.next()) {
+    turn.context.counters.add(Count::kDropSackUnsent);
+    return std::nullopt;
+  }
+  if (const auto probe = seth.trigger.probe_id()) {
+    if (!probe_awaited_ || probe->raw() != probe_id_) {
+      turn.context.counters.add(Count::kDropProbeUnknown);
+    } else {
+      feedback.answers_awaited_probe = true;
+      feedback.rtt = turn.now - probe_sent_;
+    }
+    return feedback;
+  }
+  // MRC 8, UET 3.6.13: a round trip counts only if it is clear which transmission was answered.
+  const UnwrappedPsn trigger = feedback.cumulative + *seth.trigger.packet_offset();
+  if (window_.is_in_flight(turn.context.sent, trigger)) {
+    const SentPacket& packet = window_.packet(turn.context.sent, trigger);
+    const unsigned expected = sack.retransmission ? 2 : 1;
+    if (packet.transmissions == expected) feedback.rtt = turn.now - packet.sent;
+  }
+  return feedback;
+}
+
+std::optional<Fatal> Requestor::on_sack(const Turn& turn, const wire::Sack& sack) {
+  const auto feedback = read_sack(turn, sack);
+  if (!feedback) return std::nullopt;
+  turn.context.counters.add(Count::kSacksReceived);
+  last_feedback_ = turn.now;
+  probes_in_row_ = 0;
+  take_arrivals(turn, *feedback);
+  tell_congestion_control(turn, sack, *feedback);
+  mark_path(turn, sack);
+  // MRC 7.5.1: the responder's window, if both agreed that it may change.
+  if (turn.connection.dynamic_mpr && sack.seth.mpr != 0) {
+    psn_range_ = std::min(sack.seth.mpr * kPsnsPerMpr, psn_range_max_);
+  }
+  if (window_.empty()) return std::nullopt;
+  if (feedback->answers_awaited_probe) {
+    probe_awaited_ = false;
+    find_lost_by_probe(turn, *feedback, sack.cc_state.ooo_count);
+  }
+  find_lost(turn);
+  return std::nullopt;
+}
+
+void Requestor::progressed(Instant now) {
+  retries_ = 0;
+  last_timeout_ = now;
+}
+
+void Requestor::arrived(const Turn& turn, SentPacket& packet, bool was_in_flight) {
+  Peer& peer = turn.peer;
+  if (was_in_flight) peer.in_flight -= ByteCount(packet.size);
+  // Of a packet that was sent twice, nobody knows which one has arrived.
+  if (packet.transmissions > 1) return;
+  if (sent_before(peer.arrived_order, packet.order)) peer.arrived_order = packet.order;
+  if (peer.flight) {
+    std::uint32_t& latest = peer.flight->latest_on_ev[packet.ev.raw()];
+    if (sent_before(latest, packet.order)) latest = packet.order;
+  }
+  turn.context.record({.when = turn.now,
+                       .kind = TraceKind::kArrived,
+                       .qpn = turn.connection.local,
+                       .ev = packet.ev,
+                       .value = (turn.now - packet.sent).raw()});
+}
+
+void Requestor::take_arrivals(const Turn& turn, const Feedback& feedback) {
+  const auto take = [&](SentPacket& packet, bool was_in_flight) {
+    arrived(turn, packet, was_in_flight);
+  };
+  if (feedback.cumulative >= window_.oldest()) {
+    window_.arrived_below(turn.context.sent, feedback.cumulative + 1, take);
+    progressed(turn.now);
+  }
+  if (feedback.bitmap != 0) {
+    window_.arrived_bits(turn.context.sent, feedback.bitmap_base, feedback.bitmap, take);
+  }
+}
+
+void Requestor::tell_congestion_control(const Turn& turn, const wire::Sack& sack,
+                                        const Feedback& feedback) {
+  // MRC 8: the responder's running total of bytes, 24 bits of it. One that went back is an old
+  // SACK.
+  const std::uint32_t units =
+      (sack.cc_state.received_units - received_units_) & wire::kReceivedUnitsMask;
+  const bool is_newer = units <= wire::kReceivedUnitsMask / 2;
+  if (is_newer) received_units_ = sack.cc_state.received_units;
+  turn.peer.congestion.on_sack(
+      {.now = turn.now,
+       .newly_received = is_newer ? wire::kReceivedUnit * units : ByteCount(0),
+       .congested = sack.seth.mark == wire::PathMark::kSkipOnce,
+       .rtt = feedback.rtt,
+       .in_flight = turn.peer.in_flight,
+       .receiver_penalty = sack.cc_state.receiver_penalty,
+       .restore_window = sack.cc_state.restore_cwnd});
+  turn.context.record({.when = turn.now,
+                       .kind = TraceKind::kWindow,
+                       .qpn = turn.connection.local,
+                       .value = turn.peer.congestion.window().raw()});
+}
+
+// MRC 9.3.1: what the SACK says of the path that its packet took.
+void Requestor::mark_path(const Turn& turn, const wire::Sack& sack) {
+  Peer& peer = turn.peer;
+  const auto ev = peer.paths.profile().find(sack.seth.entropy);
+  if (!ev) return turn.context.counters.add(Count::kDropEvUnknown);
+  const auto change = [&](EvInput input) {
+    change_ev(turn.context, turn.connection.peer, peer, *ev, input, turn.now);
+  };
+  switch (sack.seth.mark) {
+    case wire::PathMark::kSkipOnce:
+      return change(sack.seth.trigger.is_probe() ? EvInput::kProbeMarked : EvInput::kMarked);
+    case wire::PathMark::kAlwaysSkip: return change(EvInput::kAlwaysSkip);
+    case wire::PathMark::kNone:
+      if (is_usable(peer.paths.state(*ev))) {
+        peer.reverse.confirm(*ev, peer.paths.profile().entry(*ev).plane);
+      }
+  }
+}
+
+// MRC 7.4.5: a packet is lost if a later one on the same path has arrived, or one on any path that
+// was sent so much later that a longer way does not explain it.
+void Requestor::find_lost(const Turn& turn) {
+  const Peer& peer = turn.peer;
+  const auto latest_excusable =
+      peer.arrived_order - static_cast<std::uint32_t>(reorder_tolerance(turn));
+  unsigned candidates = kLossCandidatesPerSack;
+  window_.visit_in_flight(
+      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
+        if (!sent_before(packet.order, peer.arrived_order)) {
+          // Nothing sent later has arrived; and what follows was sent later still, unless this is
+          // a retransmission.
+          return packet.transmissions > 1 && --candidates > 0;
+        }
+        const bool overtaken =
+            sent_before(packet.order, peer.flight->latest_on_ev[packet.ev.raw()]);
+        if (overtaken || sent_before(packet.order, latest_excusable)) {
+          lose(turn, psn, packet, Count::kResentLost, true);
+        }
+        return --candidates > 0;
+      });
+}
+
+// MRC 7.4.6: the answer to a probe shows what has not arrived, though it was sent long before.
+void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
+                                   std::uint16_t ooo_count) {
+  // If the bitmap shows all that has arrived out of order, everything above it is missing too.
+  const bool shows_all = std::popcount(feedback.bitmap) == ooo_count;
+  const UnwrappedPsn known_end = shows_all ? window_.next() : feedback.bitmap_base + 64;
+  const Instant long_before = probe_sent_ - turn.peer.congestion.rtt();
+  window_.visit_in_flight(
+      turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
+        if (packet.sent <= long_before && !sent_before(probe_order_, packet.order)) {
+          lose(turn, psn, packet, Count::kResentProbed, true);
+        }
+        return true;
+      });
+}
+
+// A packet in flight has vanished: it will be sent again. Loss without a trace is the path's
+// failure (MRC 9.3.1), unless it is the peer that is silent.
+void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause,
+                     bool blame_path) {
+  Peer& peer = turn.peer;
+  window_.mark_lost(turn.context.sent, psn);
+  packet.lost_because = cause;
+  peer.in_flight -= ByteCount(packet.size);
+  peer.congestion.on_loss(
+      {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});
+  turn.context.record({.when = turn.now,
+                       .kind = TraceKind::kLost,
+                       .qpn = turn.connection.local,
+                       .psn = psn.wrapped(),
+                       .ev = packet.ev,
+                       .value = static_cast<std::int64_t>(cause)});
+  if (blame_path) {
+    change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kLost, turn.now);
+  }
+}
+
+// MRC 7.4.1: every retry of the oldest packet counts until there is progress. Returns whether that
+// was one too many.
+bool Requestor::charge_retry() {
+  ++retries_;
+  return exponential_retries_ != kExponentialRetriesInfinite &&
+         retries_ > std::uint32_t{linear_retries_} + exponential_retries_;
+}
+
+// MRC 7.5.3 (Table 7-3).
+std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack) {
+  Context& context = turn.context;
+  const wire::Neth& neth = nack.neth;
+  const UnwrappedPsn psn = window_.oldest().nearest(neth.psn);
+  if (neth.reason == wire::NackReason::kUnexpectedEvent) {
+    if (psn >= window_.next()) {
+      context.counters.add(Count::kDropNackUnsent);
+      return std::nullopt;
+    }
+    context.counters.add(Count::kNacksReceived);
+    return Fatal{.status = WorkStatus::kRemoteOperation, .by_peer = true, .psn = psn};
+  }
+  if (!window_.is_in_flight(context.sent, psn)) {
+    context.counters.add(Count::kDropNackUnsent);
+    return std::nullopt;
+  }
+  SentPacket& packet = window_.packet(context.sent, psn);
+  if (turn.peer.paths.profile().entry(packet.ev).ev != neth.entropy) {
+    context.counters.add(Count::kDropNackStale);
+    return std::nullopt;
+  }
+  context.counters.add(Count::kNacksReceived);
+  last_feedback_ = turn.now;
+  probes_in_row_ = 0;
+  refused(turn, psn, packet, neth.reason);
+  const bool repeated = psn == window_.oldest() && packet.transmissions > 1;
+  if (repeated && charge_retry()) {
+    return Fatal{.status = WorkStatus::kRetryExceeded, .psn = psn};
+  }
+  return std::nullopt;
+}
+
+void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
+                        wire::NackReason reason) {
+  using wire::NackReason;
+  if (reason != NackReason::kTrimmed && reason != NackReason::kTrimmedLastHop) {
+    return lose(turn, psn, packet, Count::kResentRefused, false);
+  }
+  Peer& peer = turn.peer;
+  window_.mark_lost(turn.context.sent, psn);
+  packet.lost_because =
+      reason == NackReason::kTrimmed ? Count::kResentTrimmed : Count::kResentTrimmedLastHop;
+  peer.in_flight -= ByteCount(packet.size);
+  // Both trims cut the window: MRC has no receiver credits that would (MRC 8).
+  peer.congestion.on_trim(
+      {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});
+  // At the last hop it is the receiver that is overloaded, and no other path would help.
+  if (reason == NackReason::kTrimmed) {
+    change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kTrimmed, turn.now);
+  }
+}
+
+// How many messages an acknowledgement completes. Its count alone proves nothing: it may be left
+// over from an earlier connection of the same number, so each message must also end at or before
+// its PSN.
+std::int64_t Requestor::completed_by(const Context& context, std::int64_t count,
+                                     UnwrappedPsn psn) const {
+  std::int64_t completed = 0;
+  for (PoolIndex at = messages_.first(); completed < count; ++completed) {
+    const SendMessage& message = context.messages[at];
+    if (message.first_psn + message.packets > psn.raw() + 1) break;
+    at = message.next;
+  }
+  return completed;
+}
+
+// MRC 6.3, 7.5: the transport's word on messages.
+std::optional<Fatal> Requestor::on_acknowledge(const Turn& turn,
+                                               const wire::Acknowledge& acknowledge) {
+  Context& context = turn.context;
+  const UnwrappedPsn psn = window_.oldest().nearest(acknowledge.psn);
+  const AckMsn known = AckMsn{} + completed_messages_;
+  const std::int64_t claimed = acknowledge.aeth.msn.distance_from(known);
+  const bool refused = acknowledge.aeth.syndrome != wire::AckSyndrome::kAck;
+  const bool of_this_connection =
+      !refused || (completed_messages_ < begun_messages_ &&
+                   psn.raw() >= context.messages[messages_.first()].first_psn);
+  if (psn >= window_.next() || completed_messages_ + claimed > sent_messages_ ||
+      !of_this_connection) {
+    context.counters.add(Count::kDropAckUnsent);
+    return std::nullopt;
+  }
+  last_feedback_ = turn.now;
+  context.counters.add(refused ? Count::kNaksReceived : Count::kAcksReceived);
+  // What is acknowledged has arrived, whether or not a SACK said so.
+  if (!refused && psn >= window_.oldest()) {
+    window_.arrived_below(context.sent, psn + 1, [&](SentPacket& packet, bool was_in_flight) {
+      arrived(turn, packet, was_in_flight);
+    });
+    progressed(turn.now);
+  }
+  const std::int64_t newly = completed_by(context, claimed, psn);
+  for (std::int64_t i = 0; i < newly; ++i) {
+    complete_first(turn, WorkStatus::kSuccess);
+    ++completed_messages_;
+  }
+  if (newly > 0) {
+    ack_wanted_ = false;
+    progressed(turn.now);
+  }
+  if (!refused) return std::nullopt;
+  return Fatal{.status = status_of(acknowledge.aeth.syndrome), .by_peer = true, .psn = psn};
+}
+
+WorkStatus Requestor::status_of(wire::AckSyndrome syndrome) {
+  switch (syndrome) {
+    case wire::AckSyndrome::kNakRemoteAccess: return WorkStatus::kRemoteAccess;
+    case wire::AckSyndrome::kNakInvalidRequest: return WorkStatus::kRemoteInvalidRequest;
+    case wire::AckSyndrome::kNakRemoteOperation:
+    case wire::AckSyndrome::kNakSequenceError:
+    case wire::AckSyndrome::kAck: break;
+  }
+  return WorkStatus::kRemoteOperation;
+}
+
+}  // namespace openmrc::core

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a requestor does when nothing comes: probe early, time out late (MRC 7.4.1, 7.4.6).
+#include <algorithm>
+
+#include "openmrc/core/requestor.h"
+
+namespace openmrc::core {
+namespace {
+
+constexpr Duration kTimeoutUnit = nanoseconds(1024);
+
+// However many retries, no interval is longer than 2^34 x 1.024 us, about five hours.
+constexpr std::uint32_t kTimeoutShiftMax = 34;
+
+// Probes without feedback come at doubling distances, up to this factor.
+constexpr unsigned kProbeBackoffMax = 6;
+
+}  // namespace
+
+// MRC 7.4.1: linear first, then exponential.
+Duration Requestor::timeout() const {
+  const std::uint32_t beyond = retries_ > linear_retries_ ? retries_ - linear_retries_ : 0;
+  const unsigned shift = std::min(timeout_exponent_ + beyond, kTimeoutShiftMax);
+  return kTimeoutUnit * (std::int64_t{1} << shift);
+}
+
+Duration Requestor::probe_timeout(const Turn& turn) const {
+  return turn.peer.congestion.rtt() * 2 *
+         (std::int64_t{1} << std::min<unsigned>(probes_in_row_, kProbeBackoffMax));
+}
+
+// All packets of the first message have arrived, and it is not acknowledged.
+bool Requestor::awaits_acknowledgement(const Context& context) const {
+  if (messages_.empty() || completed_messages_ >= sent_messages_) return false;
+  const SendMessage& first = context.messages[messages_.first()];
+  return first.first_psn + first.packets <= window_.oldest().raw();
+}
+
+Instant Requestor::timeout_deadline(const Turn& turn) {
+  if (!window_.empty()) {
+    // Each transmission of the oldest packet has the whole interval.
+    const Instant sent = window_.packet(turn.context.sent, window_.oldest()).sent;
+    return std::max(sent, last_timeout_) + timeout();
+  }
+  return std::max({last_sent_, last_feedback_, last_timeout_}) + timeout();
+}
+
+Instant Requestor::probe_deadline(const Turn& turn) const {
+  const Instant quiet_since =
+      std::max({last_sent_, last_feedback_, probe_awaited_ ? probe_sent_ : Instant{}});
+  return quiet_since + probe_timeout(turn);
+}
+
+Instant Requestor::next_deadline(const Turn& turn) {
+  if (messages_.empty()) return kNever;
+  const bool can_probe =
+      !window_.empty() || (awaits_acknowledgement(turn.context) && retries_ == 0);
+  const Instant timeout = timeout_deadline(turn);
+  return can_probe ? std::min(timeout, probe_deadline(turn)) : timeout;
+}
+
+void Requestor::send_probe(const Turn& turn) {
+  probe_awaited_ = true;
+  probe_sent_ = turn.now;
+  probe_order_ = turn.peer.send_order;
+  ++probe_id_;
+  if (probes_in_row_ < 0xff) ++probes_in_row_;
+  turn.context.queue_control({.kind = ControlItem::Kind::kReliabilityProbe,
+                              .id = probe_id_,
+                              .owner = turn.connection.index});
+}
+
+std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
+  std::optional<Fatal> fatal;
+  if (!messages_.empty() && timeout_deadline(turn) <= turn.now) {
+    const bool begun = !window_.empty() || awaits_acknowledgement(turn.context);
+    if (begun || !reachable) {
+      fatal = time_out(turn);
+    } else {
+      last_timeout_ = turn.now;  // it waits for its turn or for the congestion window
+    }
+  } else if (!messages_.empty() && probe_deadline(turn) <= turn.now) {
+    if (!window_.empty()) {
+      send_probe(turn);
+    } else if (awaits_acknowledgement(turn.context) && retries_ == 0) {
+      // Its acknowledgement was lost; the responder repeats it for a duplicate (MRC 6.3.1).
+      ack_wanted_ = true;
+      ++retries_;
+    }
+  }
+  if (!fatal) arm(turn);
+  return fatal;
+}
+
+// MRC 7.4.1: everything that was sent a whole interval ago goes out again.
+std::optional<Fatal> Requestor::time_out(const Turn& turn) {
+  turn.context.counters.add(Count::kTimeouts);
+  turn.context.record({.when = turn.now,
+                       .kind = TraceKind::kTimeout,
+                       .qpn = turn.connection.local,
+                       .psn = window_.oldest().wrapped(),
+                       .value = retries_});
+  const Instant expired = turn.now - timeout();
+  const bool exhausted = charge_retry();
+  last_timeout_ = turn.now;
+  if (exhausted) {
+    const UnwrappedPsn psn = window_.empty() && awaits_acknowledgement(turn.context)
+                                 ? UnwrappedPsn(turn.context.messages[messages_.first()].first_psn)
+                                 : window_.oldest();
+    return Fatal{.status = WorkStatus::kRetryExceeded, .psn = psn};
+  }
+  if (window_.empty()) {
+    ack_wanted_ = awaits_acknowledgement(turn.context);
+    return std::nullopt;
+  }
+  window_.visit_in_flight(
+      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
+        // If nothing that was sent later has arrived, it is the peer that is silent, and no path
+        // is better than another.
+        const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order);
+        if (packet.sent <= expired) lose(turn, psn, packet, Count::kResentTimeout, others_arrive);
+        return true;
+      });
+  return std::nullopt;
+}
+
+}  // namespace openmrc::core

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/responder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "openmrc/wire/connection_id.h"
+
+namespace openmrc::core {
+namespace {
+
+std::uint16_t ticks_of(const std::optional<wire::TxTimestamp>& sent) {
+  return sent ? sent->ticks : std::uint16_t{0};
+}
+
+// The field has 15 bits and stays at the top.
+constexpr std::int64_t kOooCountMax = 0x7fff;
+
+}  // namespace
+
+void Responder::connect(const ReadyToRecvAttributes& attributes) {
+  const PoolList posted = receives_;
+  *this = Responder();
+  receives_ = posted;
+  window_ = ArrivalWindow(attributes.mpr_dest, UnwrappedPsn(attributes.remote_psn.raw()));
+  immediates_max_ = attributes.max_wimm_dest;
+  mpr_ = attributes.mpr_dest;
+}
+
+void Responder::post_receive(Context& context, PoolIndex receive) {
+  receives_.push_back(context.receives, receive);
+}
+
+// MRC 6.3.1: what lies below the window has arrived once.
+Responder::Standing Responder::standing(UnwrappedPsn psn) const {
+  if (psn >= window_.expected() + window_.range()) return Standing::kAboveWindow;
+  return window_.has(psn) ? Standing::kDuplicate : Standing::kNew;
+}
+
+std::optional<Responder::Refusal> Responder::on_write(const Turn& turn,
+                                                      const wire::RdmaWrite& write,
+                                                      const ArrivalInfo& arrival) {
+  const UnwrappedPsn psn = window_.expected().nearest(write.psn);
+  if (arrival.marked) turn.context.counters.add(Count::kMarksReceived);
+  switch (standing(psn)) {
+    case Standing::kAboveWindow:
+      queue_nack(turn, wire::NackReason::kPsnOutOfWindow, psn, arrival.ev, ticks_of(write.sent));
+      return std::nullopt;
+    case Standing::kDuplicate:
+      turn.context.counters.add(Count::kDuplicatesReceived);
+      // The peer may have missed the acknowledgement.
+      if (psn < window_.expected()) queue_acknowledge(turn);
+      report(turn, write, psn, arrival, true);
+      return std::nullopt;
+    case Standing::kNew: break;
+  }
+  if (auto refusal = place(turn, write, psn)) return refusal;
+  report(turn, write, psn, arrival, false);
+  return std::nullopt;
+}
+
+// MRC 6.3: checks and places one packet, and completes what that completes.
+std::optional<Responder::Refusal> Responder::place(const Turn& turn, const wire::RdmaWrite& write,
+                                                   UnwrappedPsn psn) {
+  Context& context = turn.context;
+  const auto target = context.memory.find_writable({.key = write.reth.rkey,
+                                                    .domain = turn.connection.domain,
+                                                    .address = write.reth.virtual_address,
+                                                    .length = write.payload.size()});
+  if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
+  const bool has_immediate = wire::has_immediate(write.part.opcode());
+  if (has_immediate) {
+    if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
+  }
+  if (*target != nullptr && write.payload.has_bytes()) {
+    std::memcpy(*target, write.payload.bytes().data(), write.payload.size());
+  }
+  context.counters.add(Count::kDataReceived);
+  context.counters.add(Count::kBytesPlaced, write.payload.size());
+  received_bytes_ += nominal_size(write.payload.size(), has_immediate);
+  context.record({.when = turn.now,
+                  .kind = TraceKind::kAccepted,
+                  .qpn = turn.connection.local,
+                  .psn = write.psn,
+                  .value = write.payload.size()});
+  const ArrivalWindow::Advance advance = window_.mark(psn, write.part.ends_message());
+  if (advance.messages == 0) return std::nullopt;
+  completed_messages_ += static_cast<std::uint32_t>(advance.messages);
+  queue_acknowledge(turn);
+  return early_.empty() ? std::nullopt : deliver_immediates(turn);
+}
+
+// MRC 6.3: the immediate waits until everything sent before it has arrived. Nothing is kept without
+// limit: the peer knows how many it may have open.
+std::optional<Responder::Refusal> Responder::keep_immediate(const Turn& turn,
+                                                            const wire::RdmaWrite& write,
+                                                            UnwrappedPsn psn) {
+  Context& context = turn.context;
+  const std::int64_t ahead = write.meth.rqmsn.distance_from(Rqmsn(immediates_delivered_));
+  const bool allowed = ahead >= 0 && ahead < immediates_max_ && early_count_ < immediates_max_;
+  const PoolIndex index = allowed ? context.early.take() : kNoElement;
+  if (index == kNoElement) return Refusal{wire::AckSyndrome::kNakInvalidRequest, psn};
+  context.early[index] = {.psn = psn.raw(),
+                          .length = write.reth.dma_length,
+                          .immediate = *write.part.immediate(),
+                          .rqmsn = write.meth.rqmsn};
+  ++early_count_;
+  // Mostly it is the latest.
+  PoolIndex before =
+      early_.empty() || context.early[early_.last()].psn > psn.raw() ? kNoElement : early_.last();
+  if (before == kNoElement) {
+    for (PoolIndex at = early_.first(); at != kNoElement && context.early[at].psn < psn.raw();
+         at = context.early[at].next) {
+      before = at;
+    }
+  }
+  early_.insert_after(context.early, before, index);
+  return std::nullopt;
+}
+
+// MRC 6.3: in the order in which they were sent. There is no RNR: a missing receive is an error.
+std::optional<Responder::Refusal> Responder::deliver_immediates(const Turn& turn) {
+  Context& context = turn.context;
+  while (!early_.empty() && context.early[early_.first()].psn < window_.expected().raw()) {
+    const PoolIndex index = early_.pop_front(context.early);
+    const EarlyImmediate early = context.early[index];
+    context.early.give_back(index);
+    --early_count_;
+    if (early.rqmsn != Rqmsn(immediates_delivered_) || receives_.empty()) {
+      return Refusal{wire::AckSyndrome::kNakInvalidRequest, UnwrappedPsn(early.psn)};
+    }
+    ++immediates_delivered_;
+    const PoolIndex receive = receives_.pop_front(context.receives);
+    context.completions.push({.id = context.receives[receive].id,
+                              .qpn = turn.connection.local,
+                              .kind = WorkKind::kReceive,
+                              .status = WorkStatus::kSuccess,
+                              .length = early.length,
+                              .immediate = early.immediate});
+    context.receives.give_back(receive);
+  }
+  return std::nullopt;
+}
+
+// MRC 7.5.2: the triggers of a SACK: bytes since the last one, a request, a mark, a retransmission.
+// (The fifth is a probe.) A duplicate is answered too: its sender missed what we said.
+void Responder::report(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
+                       const ArrivalInfo& arrival, bool duplicate) {
+  const SackSettings& settings = turn.context.settings.sack;
+  if (!duplicate) {
+    unreported_bytes_ += std::max(write.payload.size(), settings.packet_bytes_min);
+  }
+  const bool due = unreported_bytes_ >= settings.threshold_bytes;
+  if (due || write.ack_request || arrival.marked || write.retransmission || duplicate ||
+      arrival.path_unwelcome) {
+    unreported_bytes_ = 0;
+    queue_sack(turn, psn, arrival, ticks_of(write.sent), write.retransmission);
+  }
+}
+
+// MRC 7.5.2.1: a SACK reflects the path and the timestamp of the packet that triggered it.
+void Responder::queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo& arrival,
+                           std::uint16_t tx_ticks, bool retransmission) {
+  const auto mark = arrival.path_unwelcome ? wire::PathMark::kAlwaysSkip
+                    : arrival.marked       ? wire::PathMark::kSkipOnce
+                                           : wire::PathMark::kNone;
+  turn.context.queue_control({.kind = ControlItem::Kind::kSack,
+                              .mark = mark,
+                              .retransmission = retransmission,
+                              .tx_ticks = tx_ticks,
+                              .owner = turn.connection.index,
+                              .ev = arrival.ev,
+                              .psn = psn});
+}
+
+void Responder::queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedPsn psn, Ev ev,
+                           std::uint16_t tx_ticks) {
+  turn.context.record({.when = turn.now,
+                       .kind = TraceKind::kRefused,
+                       .qpn = turn.connection.local,
+                       .psn = psn.wrapped(),
+                       .value = static_cast<std::int64_t>(reason)});
+  turn.context.queue_control({.kind = ControlItem::Kind::kNack,
+                              .reason = reason,
+                              .tx_ticks = tx_ticks,
+                              .owner = turn.connection.index,
+                              .ev = ev,
+                              .psn = psn});
+}
+
+// One for all messages that complete until it leaves.
+void Responder::queue_acknowledge(const Turn& turn) {
+  if (acknowledge_queued_ || turn.context.control.size() >= kControlQueueMax) return;
+  acknowledge_queued_ = true;
+  turn.context.queue_control(
+      {.kind = ControlItem::Kind::kAcknowledge, .owner = turn.connection.index});
+}
+
+// MRC 7.5.3: a switch cut the packet; its headers say which one to send again.
+void Responder::on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed,
+                           const ArrivalInfo& arrival) {
+  turn.context.counters.add(Count::kTrimmedReceived);
+  const UnwrappedPsn psn = window_.expected().nearest(trimmed.psn);
+  const std::uint16_t tx_ticks = ticks_of(trimmed.sent);
+  switch (standing(psn)) {
+    case Standing::kDuplicate:
+      return queue_sack(turn, psn, arrival, tx_ticks, trimmed.retransmission);
+    case Standing::kAboveWindow:
+      return queue_nack(turn, wire::NackReason::kPsnOutOfWindow, psn, arrival.ev, tx_ticks);
+    case Standing::kNew: break;
+  }
+  const auto reason = trimmed.place == wire::TrimPlace::kLastHop ? wire::NackReason::kTrimmedLastHop
+                                                                 : wire::NackReason::kTrimmed;
+  queue_nack(turn, reason, psn, arrival.ev, tx_ticks);
+}
+
+// MRC 7.4.6, 7.5.2: the fifth trigger.
+void Responder::on_probe(const Turn& turn, const wire::ReliabilityProbe& probe,
+                         const ArrivalInfo& arrival) {
+  turn.context.counters.add(Count::kProbesReceived);
+  turn.context.queue_control(
+      {.kind = ControlItem::Kind::kSack,
+       .mark = arrival.marked ? wire::PathMark::kSkipOnce : wire::PathMark::kNone,
+       .answers_probe = true,
+       .id = probe.peth.id.raw(),
+       .tx_ticks = probe.peth.sent.ticks,
+       .owner = turn.connection.index,
+       .ev = arrival.ev,
+       .psn = window_.cumulative()});
+}
+
+void Responder::fill(const Turn& turn, const ControlItem& item, wire::Sack& out) {
+  const ArrivalWindow::Bitmap bitmap =
+      item.answers_probe ? window_.report_gaps() : window_.report();
+  const UnwrappedPsn cumulative = window_.cumulative();
+  // Far behind, a duplicate; the field has 16 bits, and nobody needs to know how far.
+  const std::int64_t offset = std::clamp<std::int64_t>(item.psn - cumulative, -0x8000, 0x7fff);
+  out.destination_qp = turn.connection.remote;
+  out.retransmission = item.retransmission;
+  out.seth = {.mark = item.mark,
+              .trigger = item.answers_probe
+                             ? wire::SackTrigger::probe(wire::ProbeId(item.id))
+                             : wire::SackTrigger::packet(static_cast<std::int16_t>(offset)),
+              .entropy = item.ev,
+              .spdcid = wire::connection_id(turn.connection.local),
+              .dpdcid = wire::connection_id(turn.connection.remote),
+              .cack_psn = cumulative.wrapped(),
+              .mpr = turn.connection.dynamic_mpr ? mpr_ : std::uint8_t{0},
+              .sack_offset = static_cast<std::int16_t>(bitmap.base - cumulative),
+              .sack_bitmap = bitmap.bits};
+  out.cc_state = {
+      .tx_ticks = item.tx_ticks,
+      .ooo_count = static_cast<std::uint16_t>(std::min(window_.out_of_order(), kOooCountMax)),
+      .restore_cwnd = restore_,
+      .receiver_penalty = penalty_,
+      .received_units = wire::received_units(received_bytes_)};
+}
+
+// MRC 6.3: how many messages are complete; the credit field says "none" as ever.
+void Responder::fill(const Turn& turn, wire::Acknowledge& out) {
+  acknowledge_queued_ = false;
+  out.destination_qp = turn.connection.remote;
+  out.psn = window_.cumulative().wrapped();
+  out.aeth = {.syndrome = wire::AckSyndrome::kAck, .msn = AckMsn(completed_messages_)};
+}
+
+void Responder::flush(Context& context, Qpn qpn, Flush how) {
+  while (!early_.empty()) context.early.give_back(early_.pop_front(context.early));
+  early_count_ = 0;
+  while (!receives_.empty()) {
+    const PoolIndex receive = receives_.pop_front(context.receives);
+    if (how == Flush::kComplete) {
+      context.completions.push({.id = context.receives[receive].id,
+                                .qpn = qpn,
+                                .kind = WorkKind::kReceive,
+                                .status = WorkStatus::kFlushed});
+    }
+    context.receives.give_back(receive);
+  }
+}
+
+}  // namespace openmrc::core

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/arrival_window.h"
+#include "openmrc/core/context.h"
+#include "openmrc/core/pool_list.h"
+#include "openmrc/core/requestor.h"
+#include "openmrc/core/settings.h"
+#include "openmrc/wire/packet.h"
+
+namespace openmrc::core {
+
+// What the network says of a packet, apart from its content.
+struct ArrivalInfo {
+  Ev ev{};
+  bool marked = false;          // ECN: it met congestion
+  bool path_unwelcome = false;  // its port is going down, or its plane is denied (MRC 9.3.1)
+};
+
+// The receiving half of a queue pair (MRC 6.3, 7.5): places packets in whatever order they come,
+// reports them, completes messages in order. Reports are queued as control items; their content is
+// filled in when they leave.
+class Responder {
+ public:
+  Responder() = default;
+
+  // Receives may be posted before the peer is known.
+  void post_receive(Context& context, PoolIndex receive);
+
+  // MRC 6.3.1. If the peer broke a rule, what to tell it: the queue pair is then done.
+  struct Refusal {
+    wire::AckSyndrome syndrome;
+    UnwrappedPsn psn;
+  };
+  [[nodiscard]] std::optional<Refusal> on_write(const Turn& turn, const wire::RdmaWrite& write,
+                                                const ArrivalInfo& arrival);
+  void on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed, const ArrivalInfo& arrival);
+  void on_probe(const Turn& turn, const wire::ReliabilityProbe& probe, const ArrivalInfo& arrival);
+
+  // Fills in what a queued item stands for.
+  void fill(const Turn& turn, const ControlItem& item, wire::Sack& out);
+  void fill(const Turn& turn, wire::Acknowledge& out);
+  // The queued acknowledgement will not leave; the next reason for one queues it anew.
+  void acknowledge_dropped() { acknowledge_queued_ = false; }
+
+  // MRC 7.5.1: what to offer from now on, at most what was offered first.
+  void offer_mpr(std::uint8_t mpr) { mpr_ = mpr; }
+  // What every SACK carries: how busy this receiver is (MRC 8).
+  void set_receiver_penalty(std::uint8_t penalty, bool restore) {
+    penalty_ = penalty;
+    restore_ = restore;
+  }
+
+  // Ends all posted receives.
+  void flush(Context& context, Qpn qpn, Flush how);
+  // Starts over as a new connection's, with the receives that were posted before.
+  void connect(const ReadyToRecvAttributes& attributes);
+
+  [[nodiscard]] UnwrappedPsn cumulative() const { return window_.cumulative(); }
+  [[nodiscard]] const ArrivalWindow& window() const { return window_; }
+
+ private:
+  enum class Standing : std::uint8_t { kNew, kDuplicate, kAboveWindow };
+  [[nodiscard]] Standing standing(UnwrappedPsn psn) const;
+
+  [[nodiscard]] std::optional<Refusal> place(const Turn& turn, const wire::RdmaWrite& write,
+                                             UnwrappedPsn psn);
+  [[nodiscard]] std::optional<Refusal> keep_immediate(const Turn& turn,
+                                                      const wire::RdmaWrite& write,
+                                                      UnwrappedPsn psn);
+  [[nodiscard]] std::optional<Refusal> deliver_immediates(const Turn& turn);
+  void report(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
+              const ArrivalInfo& arrival, bool duplicate);
+  void queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo& arrival,
+                  std::uint16_t tx_ticks, bool retransmission);
+  void queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedPsn psn, Ev ev,
+                  std::uint16_t tx_ticks);
+  void queue_acknowledge(const Turn& turn);
+
+  ArrivalWindow window_;
+  ByteCount received_bytes_{};          // nominal, of new packets (MRC 8)
+  std::uint32_t unreported_bytes_ = 0;  // towards the next SACK (sack_trigger_cnt)
+  std::uint32_t completed_messages_ = 0;
+  PoolList receives_;
+  PoolList early_;  // immediates that wait, in order of PSN
+  std::uint16_t early_count_ = 0;
+  std::uint16_t immediates_max_ = 0;
+  std::uint16_t immediates_delivered_ = 0;  // all of them, wrapping
+  std::uint8_t mpr_ = 0;
+  std::uint8_t penalty_ = 0;
+  bool restore_ = false;
+  bool acknowledge_queued_ = false;
+};
+
+}  // namespace openmrc::core

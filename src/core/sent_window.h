@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "openmrc/base/check.h"
+#include "openmrc/base/ids.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/arrival_window.h"
+#include "openmrc/core/counters.h"
+#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/pool.h"
+
+namespace openmrc::core {
+
+// What the requestor remembers of a packet until it has arrived.
+struct SentPacket {
+  Instant sent;             // its latest transmission
+  PoolIndex message = 0;    // that it is part of
+  std::uint32_t order = 0;  // of transmissions to this peer, wrapping; see PathFlight
+  std::uint32_t size = 0;   // nominal
+  EvIndex ev;
+  std::uint8_t transmissions = 0;         // stays at the top
+  Count lost_because = Count::kDataSent;  // once it is lost: which retransmission it will count as
+};
+
+// The packets of 64 PSNs, from a multiple of 64 on. A packet that is in neither set has arrived or
+// was never sent.
+struct SentChunk {
+  std::uint64_t in_flight = 0;  // sent, nothing known
+  std::uint64_t lost = 0;       // to be sent again
+  std::array<SentPacket, 64> packets{};
+};
+using SentPool = Pool<SentChunk, 6>;
+
+// MRC 7.4 (Table 7-4): the request packets that have been sent and have not arrived, as far as the
+// requestor knows: PSNs [oldest, next). Chunks come from a pool and go back when all of their
+// packets have arrived, so that an idle queue pair holds none.
+class SentWindow {
+ public:
+  SentWindow() = default;
+  // For windows of up to `mpr_max` steps. Allocates.
+  SentWindow(std::uint8_t mpr_max, UnwrappedPsn first)
+      : oldest_(first.raw()),
+        next_(first.raw()),
+        slot_mask_(std::bit_ceil(mpr_max * static_cast<std::uint64_t>(kPsnsPerMpr) / 64 + 1) - 1),
+        slots_(std::make_unique<PoolIndex[]>(slot_mask_ + 1)) {
+    std::fill_n(slots_.get(), slot_mask_ + 1, kNoElement);
+  }
+
+  [[nodiscard]] UnwrappedPsn oldest() const { return UnwrappedPsn(oldest_); }
+  [[nodiscard]] UnwrappedPsn next() const { return UnwrappedPsn(next_); }
+  [[nodiscard]] bool empty() const { return oldest_ == next_; }
+  [[nodiscard]] std::int64_t size() const { return next_ - oldest_; }
+  [[nodiscard]] bool has_lost() const { return lost_count_ > 0; }
+  [[nodiscard]] bool covers(UnwrappedPsn psn) const { return psn >= oldest() && psn < next(); }
+
+  [[nodiscard]] bool is_in_flight(const SentPool& pool, UnwrappedPsn psn) const {
+    return covers(psn) && (chunk(pool, psn.raw()).in_flight & bit(psn.raw())) != 0;
+  }
+  // `psn` is covered.
+  SentPacket& packet(SentPool& pool, UnwrappedPsn psn) {
+    return chunk(pool, psn.raw()).packets[index(psn.raw())];
+  }
+
+  // Whether `append` may be called: the pool can give what is needed.
+  [[nodiscard]] bool can_append(SentPool& pool) {
+    PoolIndex& slot = slots_[slot_of(next_)];
+    if (slot != kNoElement) return true;
+    slot = pool.take();
+    if (slot == kNoElement) return false;
+    pool[slot].in_flight = 0;
+    pool[slot].lost = 0;
+    return true;
+  }
+  SentPacket& append(SentPool& pool) {
+    SentChunk& into = chunk(pool, next_);
+    into.in_flight |= bit(next_);
+    return into.packets[index(next_++)];
+  }
+
+  // The lowest lost packet; there is one.
+  UnwrappedPsn oldest_lost(SentPool& pool) {
+    for (std::int64_t at = std::max(lost_from_, oldest_);; at = (at | 63) + 1) {
+      OPENMRC_DCHECK(at < next_, "there is a lost packet");
+      const std::uint64_t left = chunk(pool, at).lost >> (at & 63);
+      if (left != 0) return UnwrappedPsn(lost_from_ = at + std::countr_zero(left));
+    }
+  }
+  // It is lost, and is sent again now.
+  SentPacket& resend(SentPool& pool, UnwrappedPsn psn) {
+    SentChunk& at = chunk(pool, psn.raw());
+    OPENMRC_DCHECK((at.lost & bit(psn.raw())) != 0, "only what is lost is sent again");
+    at.lost &= ~bit(psn.raw());
+    at.in_flight |= bit(psn.raw());
+    --lost_count_;
+    return at.packets[index(psn.raw())];
+  }
+  // It is in flight.
+  void mark_lost(SentPool& pool, UnwrappedPsn psn) {
+    SentChunk& at = chunk(pool, psn.raw());
+    OPENMRC_DCHECK((at.in_flight & bit(psn.raw())) != 0, "only what is in flight gets lost");
+    at.in_flight &= ~bit(psn.raw());
+    at.lost |= bit(psn.raw());
+    lost_from_ = lost_count_ == 0 ? psn.raw() : std::min(lost_from_, psn.raw());
+    ++lost_count_;
+  }
+
+  // Everything below `end` has arrived: calls `arrived(SentPacket&, bool was_in_flight)` for each
+  // packet of which this is news. `end` is at most `next`.
+  template <class Arrived>
+  void arrived_below(SentPool& pool, UnwrappedPsn end, Arrived&& arrived) {
+    while (oldest_ < end.raw()) {
+      const std::int64_t chunk_end = (oldest_ | 63) + 1;
+      const std::int64_t stop = std::min(chunk_end, end.raw());
+      take_arrived(chunk(pool, oldest_), bits_between(oldest_, stop), arrived);
+      oldest_ = stop;
+      if (stop == chunk_end) release(pool, stop - 64);
+    }
+    if (empty()) release_last(pool);
+  }
+
+  // The packets whose bits are set have arrived; bit 0 stands for `base`. Bits outside the window
+  // say nothing new.
+  template <class Arrived>
+  void arrived_bits(SentPool& pool, UnwrappedPsn base, std::uint64_t bits, Arrived&& arrived) {
+    std::int64_t at = base.raw();
+    if (at < oldest_) {
+      if (oldest_ - at >= 64) return;
+      bits >>= oldest_ - at;
+      at = oldest_;
+    }
+    if (at >= next_) return;
+    const unsigned offset = static_cast<unsigned>(at & 63);
+    if (bits << offset != 0) take_arrived(chunk(pool, at), bits << offset, arrived);
+    if (offset != 0 && bits >> (64 - offset) != 0 && (at | 63) + 1 < next_) {
+      take_arrived(chunk(pool, (at | 63) + 1), bits >> (64 - offset), arrived);
+    }
+  }
+
+  // Calls `visit(UnwrappedPsn, SentPacket&, std::int64_t arrived_below)` for each packet in flight
+  // from `oldest` up to `end`, oldest first, until it returns false. `arrived_below` counts the
+  // packets between `oldest` and this one that have arrived.
+  template <class Visit>
+  void visit_in_flight(SentPool& pool, UnwrappedPsn end, Visit&& visit) {
+    std::int64_t arrived = 0;
+    for (std::int64_t at = oldest_; at < std::min(end.raw(), next_); at = (at | 63) + 1) {
+      SentChunk& in = chunk(pool, at);
+      const std::uint64_t range = bits_between(at, std::min((at | 63) + 1, next_));
+      const std::uint64_t here = range & ~(in.in_flight | in.lost);
+      for (std::uint64_t left = in.in_flight & range; left != 0; left &= left - 1) {
+        const int i = std::countr_zero(left);
+        const std::int64_t psn = (at & ~std::int64_t{63}) + i;
+        if (psn >= end.raw()) return;
+        const auto below = std::popcount(here & ((std::uint64_t{1} << i) - 1));
+        if (!visit(UnwrappedPsn(psn), in.packets[static_cast<std::size_t>(i)], arrived + below)) {
+          return;
+        }
+      }
+      arrived += std::popcount(here);
+    }
+  }
+
+  // Gives everything back; calls `dropped(SentPacket&)` for each packet in flight.
+  template <class Dropped>
+  void clear(SentPool& pool, Dropped&& dropped) {
+    arrived_below(pool, next(), [&](SentPacket& packet, bool was_in_flight) {
+      if (was_in_flight) dropped(packet);
+    });
+  }
+
+ private:
+  static std::size_t index(std::int64_t psn) { return static_cast<std::size_t>(psn & 63); }
+  static std::uint64_t bit(std::int64_t psn) { return std::uint64_t{1} << (psn & 63); }
+  // The bits of [from, to), which lie in one chunk.
+  static std::uint64_t bits_between(std::int64_t from, std::int64_t to) {
+    const std::uint64_t count_ones =
+        to - from >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (to - from)) - 1;
+    return count_ones << (from & 63);
+  }
+  [[nodiscard]] std::size_t slot_of(std::int64_t psn) const {
+    return static_cast<std::uint64_t>(psn) / 64 & slot_mask_;
+  }
+  SentChunk& chunk(SentPool& pool, std::int64_t psn) { return pool[slots_[slot_of(psn)]]; }
+  [[nodiscard]] const SentChunk& chunk(const SentPool& pool, std::int64_t psn) const {
+    return pool[slots_[slot_of(psn)]];
+  }
+
+  template <class Arrived>
+  void take_arrived(SentChunk& in, std::uint64_t bits, Arrived&& arrived) {
+    const std::uint64_t in_flight = in.in_flight & bits;
+    const std::uint64_t lost = in.lost & bits;
+    in.in_flight &= ~bits;
+    in.lost &= ~bits;
+    lost_count_ -= static_cast<std::uint32_t>(std::popcount(lost));
+    for (std::uint64_t left = in_flight | lost; left != 0; left &= left - 1) {
+      const int i = std::countr_zero(left);
+      arrived(in.packets[static_cast<std::size_t>(i)], (in_flight >> i & 1) != 0);
+    }
+  }
+
+  void release(SentPool& pool, std::int64_t psn) {
+    PoolIndex& slot = slots_[slot_of(psn)];
+    if (slot != kNoElement) pool.give_back(slot);
+    slot = kNoElement;
+  }
+  // Also the chunk that `next` points into, when nothing in it is in flight.
+  void release_last(SentPool& pool) { release(pool, next_); }
+
+  std::int64_t oldest_ = 0;
+  std::int64_t next_ = 0;
+  std::int64_t lost_from_ = 0;  // no lost packet is below
+  std::uint64_t slot_mask_ = 0;
+  std::unique_ptr<PoolIndex[]> slots_;
+  std::uint32_t lost_count_ = 0;
+};
+
+}  // namespace openmrc::core

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/quantity.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/memory_regions.h"
+#include "openmrc/wire/constants.h"
+#include "openmrc/wire/ip_address.h"
+
+namespace openmrc::core {
+
+using EvProfileId = Strong<struct EvProfileIdTag, std::uint32_t>;
+using CcProfileId = Strong<struct CcProfileIdTag, std::uint32_t>;
+
+// MRC 7.5.2: when a responder reports. The defaults are those of Ultra Ethernet.
+struct SackSettings {
+  std::uint32_t threshold_bytes = 16 * 1024;  // of payload since the last SACK
+  std::uint32_t packet_bytes_min = 1024;      // what a smaller packet counts as
+};
+
+// How ASSUMED_BAD paths are tried again (MRC 9.3.1 leaves it open).
+struct ProbeSettings {
+  std::uint8_t clean_answers = 3;             // in a row, to be good again
+  Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
+};
+
+// What a process allows its endpoint to use.
+struct EndpointLimits {
+  std::size_t queue_pairs = 1u << 17;
+  std::size_t memory_regions = 1u << 16;
+  std::size_t sends_outstanding = 1u << 20;     // of all queue pairs together
+  std::size_t receives_outstanding = 1u << 20;  // the same
+  std::size_t early_immediates = 1u << 16;      // arrived before what they wait for
+  std::size_t packets_in_flight = 1u << 20;
+};
+
+struct EndpointSettings {
+  // The local address in each plane; as many planes as addresses. An IPv4 address is written as
+  // ::ffff:a.b.c.d.
+  std::vector<wire::Ipv6Address> addresses{};
+  Qpn first_qpn = kFirstUsableQpn;  // numbers are given out from here on
+  PKey pkey = wire::kPKeyDefault;
+  wire::UdpPort udp_port = wire::kUdpPortRoce;
+  SackSettings sack{};
+  ProbeSettings probe{};
+  EndpointLimits limits{};
+};
+
+// MRC 10.1.2 (Table 10-1): what a queue pair is told, step by step.
+struct InitAttributes {
+  ProtectionDomain domain{};
+  EvProfileId ev_profile{};
+  CcProfileId cc_profile{};
+};
+
+struct ReadyToRecvAttributes {
+  Qpn remote_qpn{};
+  Psn remote_psn{};                                   // of the peer's first request
+  std::vector<wire::Ipv6Address> remote_addresses{};  // one for each plane
+  // MRC 9.3.5: bits to add to the outer address of every SRv6 path: the destination's own uSIDs.
+  wire::Ipv6Address path_overlay{};
+  std::uint32_t mtu = 4096;             // payload bytes of a packet
+  std::uint8_t mpr_dest = kMprDefault;  // window that we offer as responder
+  std::uint16_t max_wimm_dest = 128;    // WRITEs with immediate that we hold
+  bool dynamic_mpr = false;             // both peers agreed to it
+  bool peer_sends_trim_nacks = true;
+
+  static constexpr std::uint8_t kMprDefault = 8;
+};
+
+struct ReadyToSendAttributes {
+  Psn first_psn{};
+  std::uint8_t mpr = ReadyToRecvAttributes::kMprDefault;  // window that the peer offers
+  std::uint16_t max_wimm = 128;                           // what the peer holds
+  // MRC 7.4.1: 1.024 us x 2^timeout; so many tries at this distance, then each twice the last.
+  std::uint8_t timeout = 8;
+  std::uint8_t linear_retries = 7;
+  std::uint8_t exponential_retries = 14;  // 25: for ever
+};
+
+}  // namespace openmrc::core

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/core/completion.h"
+#include "openmrc/core/pool.h"
+#include "openmrc/wire/header/immdt.h"
+#include "openmrc/wire/payload.h"
+
+// What the application posts, and how it is kept until it is done.
+namespace openmrc::core {
+
+// MRC 6.2: RDMA WRITE, with immediate or without.
+struct WriteRequest {
+  WorkId id = 0;
+  // The data; it must stay until the completion. Only a length where nobody looks at bytes.
+  wire::Payload data{};  // 1 byte to 4 GiB - 1
+  std::uint64_t remote_address = 0;
+  RKey rkey{};
+  std::optional<wire::Immediate> immediate{};
+};
+
+enum class PostError : std::uint8_t {
+  kNoQueuePair,   // there is none of this number
+  kState,         // writes need RTS, receives INIT, RTR or RTS
+  kEmpty,         // a message has at least one byte
+  kAddressWraps,  // remote address + length does not fit into 64 bits
+  kLimit,         // the endpoint's limit of outstanding work is reached
+};
+
+// A write that has been posted and is not complete.
+struct SendMessage {
+  WorkId id = 0;
+  const std::byte* data = nullptr;
+  std::uint64_t remote_address = 0;
+  std::int64_t first_psn = 0;  // unwrapped; once it has begun
+  std::uint32_t length = 0;
+  std::uint32_t packets = 0;
+  RKey rkey{};
+  wire::Immediate immediate{};
+  Rqmsn rqmsn{};
+  Msn msn{};
+  bool has_immediate = false;
+  bool data_has_bytes = true;
+  PoolIndex next = kNoElement;
+};
+
+struct PostedReceive {
+  WorkId id = 0;
+  PoolIndex next = kNoElement;
+};
+
+// An immediate that has arrived and waits for what was sent before it (MRC 6.3).
+struct EarlyImmediate {
+  std::int64_t psn = 0;  // unwrapped, of the packet that ended the message
+  std::uint32_t length = 0;
+  wire::Immediate immediate{};
+  Rqmsn rqmsn{};
+  PoolIndex next = kNoElement;
+};
+
+}  // namespace openmrc::core

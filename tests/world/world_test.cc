@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "world/world.h"
+
+namespace openmrc::test {
+namespace {
+
+TEST(World, IsAFunctionOfItsSeed) {
+  std::set<std::uint64_t> digests;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const WorldResult once = run_world(random_world(seed));
+    const WorldResult again = run_world(random_world(seed));
+    EXPECT_EQ(once.digest, again.digest) << "seed " << seed;
+    EXPECT_EQ(once.when, again.when);
+    EXPECT_EQ(once.packets, again.packets);
+    digests.insert(once.digest);
+  }
+  EXPECT_EQ(digests.size(), 50u) << "different seeds make different worlds";
+}
+
+// Each kind of fault alone, made frequent, breaks no rule; and the faults are real: what they do
+// shows in the counters.
+class EachFault : public ::testing::TestWithParam<int> {};
+
+TEST_P(EachFault, AloneBreaksNoRule) {
+  const auto kind = static_cast<FaultKind>(GetParam());
+  std::size_t worlds_with_it = 0;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    WorldOptions options = random_world(seed);
+    std::erase_if(options.faults, [kind](const Fault& fault) { return fault.kind != kind; });
+    if (options.faults.empty()) continue;
+    ++worlds_with_it;
+    const WorldResult result = run_world(options);
+    ASSERT_EQ(result.violation.value_or("none"), "none")
+        << "seed " << seed << " with only " << name(kind) << "\n"
+        << describe(options);
+  }
+  EXPECT_GT(worlds_with_it, 50u);
+}
+
+INSTANTIATE_TEST_SUITE_P(World, EachFault, ::testing::Range(0, static_cast<int>(kFaultKindCount)));
+
+// A judge that never speaks would prove nothing: make each of the worst things happen.
+TEST(Judges, SeeMemoryThatNobodyWrote) {
+  Verdict verdict;
+  MemoryChecker memory("memory", 64);
+  const std::vector<std::byte> source(64, std::byte{1});
+  memory.posted(memory.add_slice(source));
+  memory.check_all(verdict);
+  EXPECT_TRUE(verdict.ok());
+  EXPECT_FALSE(memory.is_complete(0));
+  memory.region()[5] = std::byte{2};
+  memory.check_all(verdict);
+  EXPECT_FALSE(verdict.ok());
+}
+
+TEST(Judges, SeeAWriteThatWasNeverPosted) {
+  Verdict verdict;
+  MemoryChecker memory("memory", 64);
+  const std::vector<std::byte> source(64, std::byte{1});
+  memory.add_slice(source);
+  memory.region()[5] = std::byte{1};
+  memory.check_all(verdict);
+  EXPECT_FALSE(verdict.ok());
+}
+
+TEST(Judges, SeeMemoryBeyondTheRegion) {
+  Verdict verdict;
+  MemoryChecker memory("memory", 64);
+  memory.region().data()[64] = std::byte{0};
+  memory.check_all(verdict);
+  EXPECT_FALSE(verdict.ok());
+}
+
+struct Stream {
+  MemoryChecker memory{"memory", 8};
+  std::vector<std::byte> source = std::vector<std::byte>(4, std::byte{1});
+  StreamChecker stream{"stream", memory};
+  Verdict verdict;
+
+  Stream() {
+    for (core::WorkId id = 0; id < 2; ++id) {
+      const std::size_t slice = memory.add_slice(source);
+      stream.posted({.id = id, .slice = slice, .length = 4, .immediate = wire::Immediate(7)});
+    }
+  }
+  void arrive() { std::fill(memory.region().begin(), memory.region().end(), std::byte{1}); }
+};
+
+TEST(Judges, SeeACompletionWithoutData) {
+  Stream s;
+  s.stream.on_write_completion({.id = 0}, s.verdict);
+  EXPECT_FALSE(s.verdict.ok());
+}
+
+TEST(Judges, SeeCompletionsOutOfOrderAndTwice) {
+  Stream s;
+  s.arrive();
+  s.stream.on_write_completion({.id = 1}, s.verdict);
+  EXPECT_FALSE(s.verdict.ok());
+  Stream t;
+  t.arrive();
+  for (const core::WorkId id : {0u, 1u, 1u}) t.stream.on_write_completion({.id = id}, t.verdict);
+  EXPECT_FALSE(t.verdict.ok());
+}
+
+TEST(Judges, SeeAnImmediateBeforeItsData) {
+  Stream s;
+  s.stream.on_receive_completion(
+      {.kind = core::WorkKind::kReceive, .length = 4, .immediate = wire::Immediate(7)}, s.verdict);
+  EXPECT_FALSE(s.verdict.ok());
+}
+
+}  // namespace
+}  // namespace openmrc::test
