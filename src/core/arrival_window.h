@@ -74,9 +74,13 @@ class ArrivalWindow {
     std::uint64_t bits;
   };
   Bitmap report() {
-    const std::int64_t base = std::max(expected_, std::min(unreported_, end_ - 64));
-    unreported_ = std::max(expected_, std::min(base + 64, end_));
-    return {UnwrappedPsn(base), bits_from(base)};
+    const std::int64_t base = std::max(expected_, std::min(lowest_unreported(), end_ - 64));
+    const std::uint64_t bits = bits_from(base);
+    const unsigned offset = bit(base);
+    word(base).reported |= bits << offset;
+    if (offset != 0) word(base + 64 - offset).reported |= bits >> (64 - offset);
+    unreported_ = std::min(base + 64, end_);
+    return {UnwrappedPsn(base), bits};
   }
   // The same from the lowest gap on, for whoever asks what is missing (MRC 7.4.6).
   Bitmap report_gaps() { return {UnwrappedPsn(expected_), bits_from(expected_)}; }
@@ -85,7 +89,18 @@ class ArrivalWindow {
   struct Word {
     std::uint64_t arrived;
     std::uint64_t ends;
+    std::uint64_t reported;
   };
+
+  // The lowest that has arrived above `expected` and was in no report; `end` if there is none.
+  [[nodiscard]] std::int64_t lowest_unreported() const {
+    for (std::int64_t at = std::max(unreported_, expected_); at < end_; at = (at | 63) + 1) {
+      const Word& in = word(at);
+      const std::uint64_t left = (in.arrived & ~in.reported) >> bit(at);
+      if (left != 0) return std::min(at + std::countr_zero(left), end_);
+    }
+    return end_;
+  }
 
   static unsigned bit(std::int64_t at) { return static_cast<unsigned>(at & 63); }
   Word& word(std::int64_t at) { return words_[static_cast<std::uint64_t>(at) / 64 & word_mask_]; }
@@ -107,6 +122,7 @@ class ArrivalWindow {
       moved.messages += std::popcount(current.ends & passed);
       current.arrived &= ~passed;
       current.ends &= ~passed;
+      current.reported &= ~passed;
       expected_ += run;
       moved.packets += run;
     }

@@ -68,6 +68,7 @@ wire::EndpointRequestId Endpoint::await(const Awaited& awaited) {
   return id;
 }
 
+// MRC 7.4.7: an EV probe takes the path that it asks about.
 void Endpoint::probe_ev(PeerIndex index, const PathSet::Choice& path, Awaited::Kind kind) {
   const wire::EndpointRequestId id = await({.kind = kind, .ev = path.ev, .peer = index});
   context_.queue_control({.kind = ControlItem::Kind::kEvProbe,

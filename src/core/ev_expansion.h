@@ -21,9 +21,9 @@ using EvBits = std::array<std::byte, 32>;
 
 // Which part of a packet the expanded bits go to.
 enum class EvFormatMode : std::uint8_t {
-  kStev,  // IPv6 flow label, then UDP source port
+  kStev,  // MRC 9.3.4: IPv6 flow label, then UDP source port
   kSrv6,  // outer IPv6 destination, then the one segment of a routing header if there are more
-  kUdp,   // UDP source port only, on IPv4 or IPv6
+  kUdp,   // MRC 9.3.3: UDP source port only, on IPv4 or IPv6
 };
 
 // The most bits that a format of this mode may have.

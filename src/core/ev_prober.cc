@@ -7,7 +7,9 @@ namespace openmrc::core {
 namespace {
 
 // A probe is not lost before its answer could be here.
-Duration patience(Duration interval, Duration rtt) { return std::max(interval, rtt * 2); }
+Duration patience(Duration interval, Duration rtt) {
+  return std::max({interval, rtt * 2, microseconds(1)});
+}
 
 }  // namespace
 

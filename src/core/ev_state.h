@@ -53,7 +53,7 @@ constexpr EvState next_state(EvState state, EvInput input) {
   constexpr std::array<std::array<EvState, kEvInputCount>, kEvStateCount> kTable{{
       // marked      trimmed      always-skip  lost         rotation     probe-clean  probe-marked
       // deny        allow
-      {kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kGood, kGood, kDenied, kGood},
+      {kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kGood, kSkip, kDenied, kGood},
       {kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kSkip, kSkip, kDenied, kSkip},
       {kAssumedBad, kAssumedBad, kAssumedBad, kAssumedBad, kAssumedBad, kGood, kSkip, kDenied,
        kAssumedBad},

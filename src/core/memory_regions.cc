@@ -12,11 +12,10 @@ Result<RKey, RegisterError> MemoryRegions::add(const MemoryRegion& region) {
   }
   if (free_.empty()) {
     if (slots_.size() - 1 == limit_) return failure(RegisterError::kTooManyRegions);
-    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    free_.push(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
   }
-  const std::uint32_t index = free_.back();
-  free_.pop_back();
+  const std::uint32_t index = free_.pop();
   Slot& slot = slots_[index];
   slot.uses = static_cast<std::uint8_t>(slot.uses == 0xff ? 1 : slot.uses + 1);
   slot.key = RKey(index << kUseBits | slot.uses);
@@ -28,7 +27,7 @@ bool MemoryRegions::remove(RKey key) {
   const std::size_t index = key.raw() >> kUseBits;
   if (index == 0 || index >= slots_.size() || slots_[index].key != key) return false;
   slots_[index].key = RKey{};
-  free_.push_back(static_cast<std::uint32_t>(index));
+  free_.push(static_cast<std::uint32_t>(index));
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/strong.h"
+#include "openmrc/core/growing_ring.h"
 
 namespace openmrc::core {
 
@@ -43,7 +45,7 @@ enum class AccessError : std::uint8_t {
 // successor.
 class MemoryRegions {
  public:
-  explicit MemoryRegions(std::size_t limit) : limit_(limit), slots_(1) {
+  explicit MemoryRegions(std::size_t limit) : limit_(std::min(limit, kRegionsMax)), slots_(1) {
     slots_[0].key = RKey(RKey::kMax);  // no key leads here and none is equal
   }
 
@@ -57,7 +59,7 @@ class MemoryRegions {
     std::uint64_t address;
     std::uint64_t length;
   };
-  // MRC 6.3, 2.6: whether a packet may write there; if so, where that is (null without bytes). Runs
+  // MRC 6.2, 6.3: whether a packet may write there; if so, where that is (null without bytes). Runs
   // for every packet.
   [[nodiscard]] Result<std::byte*, AccessError> find_writable(const Access& access) const {
     const std::size_t slot = access.key.raw() >> kUseBits;
@@ -78,6 +80,7 @@ class MemoryRegions {
 
  private:
   static constexpr unsigned kUseBits = 8;
+  static constexpr std::size_t kRegionsMax = (1u << (32 - kUseBits)) - 2;
 
   struct Slot {
     RKey key{};  // the slot's own while it holds a region, otherwise 0
@@ -87,7 +90,7 @@ class MemoryRegions {
 
   std::size_t limit_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
+  GrowingRing<std::uint32_t> free_;  // the longest free is used first, so that old keys stay dead
 };
 
 }  // namespace openmrc::core

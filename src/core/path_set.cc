@@ -55,21 +55,20 @@ EvIndex PathSet::draw(Plane plane) {
 
 // MRC 11.2.2: what is marked SKIP is passed over and is good again; at most one for each packet.
 EvIndex PathSet::choose_in(Plane plane, std::optional<EvIndex> avoid) {
-  std::optional<EvIndex> fallback;
-  bool forgave = false;
+  std::optional<EvIndex> forgiven;
   // Two passes meet every EV of the rotation at least once.
   for (unsigned tries = 2u * rotations_[plane.raw()].active; tries > 0; --tries) {
     const EvIndex ev = draw(plane);
-    if (state(ev) == EvState::kGood) {
-      if (ev != avoid) return ev;
-      fallback = ev;
-    } else if (!forgave) {
-      forgave = true;
-      set_state(ev, next_state(EvState::kSkip, EvInput::kRotation));
-      if (ev != avoid || !fallback) fallback = ev;
-    }
+    if (ev == avoid || ev == forgiven) continue;
+    if (state(ev) == EvState::kGood) return ev;
+    if (forgiven) continue;
+    forgiven = ev;
+    set_state(ev, next_state(EvState::kSkip, EvInput::kRotation));
   }
-  return *fallback;  // the only path, or all were to be skipped and this one is forgiven
+  if (forgiven) return *forgiven;  // all were to be skipped
+  // The only path in rotation.
+  set_state(*avoid, next_state(state(*avoid), EvInput::kRotation));
+  return *avoid;
 }
 
 void PathSet::set_state(EvIndex ev, EvState state) {
@@ -108,13 +107,18 @@ void PathSet::leave_rotation(EvIndex ev) {
   const auto range = profile_->range(plane);
   Rotation& rotation = rotations_[plane.raw()];
   std::uint8_t* order = &order_[range.first];
-  const std::uint16_t at = position_of(plane, ev);
+  std::uint16_t at = position_of(plane, ev);
   if (at >= rotation.active) return;
   for (std::size_t backup = rotation.active; backup < range.count; ++backup) {
     if (is_usable(state(EvIndex(order[backup])))) {
       std::swap(order[at], order[backup]);
       return;
     }
+  }
+  if (at < rotation.cursor) {  // it has had its turn; what takes its place may not have
+    --rotation.cursor;
+    std::swap(order[at], order[rotation.cursor]);
+    at = rotation.cursor;
   }
   --rotation.active;
   std::swap(order[at], order[rotation.active]);

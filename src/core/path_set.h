@@ -16,8 +16,8 @@ namespace openmrc::core {
 // The paths to one peer: which of a profile's EVs are in use, and which comes next (MRC 9.3).
 //
 // Each plane has active EVs, in rotation, and others: backups that are good, and those out of use.
-// A path that fails is replaced by a backup of the same plane, never of another, so that planes
-// stay equally loaded. The state is a few bits and one byte per EV; what an EV means is the
+// MRC 9.3.2: a path that fails is replaced by a backup of the same plane, never of another, so that
+// planes stay equally loaded. The state is a few bits and one byte per EV; what an EV means is the
 // profile's, shared by all peers.
 class PathSet {
  public:

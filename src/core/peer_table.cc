@@ -25,17 +25,13 @@ std::uint64_t PeerTable::hash(const wire::Ipv6Address& address) {
   return split_mix(state);
 }
 
-bool PeerTable::has_address(const Peer& peer, const wire::Ipv6Address& address) {
-  return std::find(peer.addresses.begin(), peer.addresses.end(), address) != peer.addresses.end();
-}
-
 void PeerTable::enter(PeerIndex index) {
   const Peer& peer = *peers_[index];
   for (std::size_t plane = 0; plane < peer.addresses.size(); ++plane) {
     if (!is_first_of_its_kind(peer, plane)) continue;
     std::size_t at = hash(peer.addresses[plane]) & mask();
     while (slots_[at] != kEmpty) at = (at + 1) & mask();
-    slots_[at] = index;
+    slots_[at] = slot(index, plane);
     ++used_slots_;
   }
 }
@@ -72,7 +68,7 @@ void PeerTable::remove(PeerIndex index) {
   for (std::size_t plane = 0; plane < peer.addresses.size(); ++plane) {
     if (!is_first_of_its_kind(peer, plane)) continue;
     std::size_t at = hash(peer.addresses[plane]) & mask();
-    while (slots_[at] != index) at = (at + 1) & mask();
+    while (slots_[at] != slot(index, plane)) at = (at + 1) & mask();
     slots_[at] = kRemoved;
   }
   peers_[index].reset();

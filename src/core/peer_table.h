@@ -30,26 +30,34 @@ class PeerTable {
   void visit_address(const wire::Ipv6Address& address, Visit&& visit) {
     if (slots_.empty()) return;
     for (std::size_t at = hash(address) & mask(); slots_[at] != kEmpty; at = (at + 1) & mask()) {
-      const PeerIndex index = slots_[at];
-      if (index == kRemoved || !has_address(*peers_[index], address)) continue;
+      if (slots_[at] == kRemoved) continue;
+      const PeerIndex index = slots_[at] >> kPlaneBits;
+      const std::uint32_t plane = slots_[at] & ((1u << kPlaneBits) - 1);
+      if (peers_[index]->addresses[plane] != address) continue;
       if (!visit(index, *peers_[index])) return;
     }
   }
 
  private:
-  static constexpr PeerIndex kEmpty = 0xffffffff;
-  static constexpr PeerIndex kRemoved = 0xfffffffe;
+  // A peer's number, and the plane whose address it is entered for, in one word.
+  using Slot = std::uint32_t;
+  static constexpr unsigned kPlaneBits = 5;
+  static_assert(kPlanesMax < (1u << kPlaneBits), "no slot looks like these two");
+  static constexpr Slot kEmpty = 0xffffffff;
+  static constexpr Slot kRemoved = 0xfffffffe;
+  static Slot slot(PeerIndex index, std::size_t plane) {
+    return index << kPlaneBits | static_cast<Slot>(plane);
+  }
 
   static std::uint64_t hash(const wire::Ipv6Address& address);
-  static bool has_address(const Peer& peer, const wire::Ipv6Address& address);
   [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
   void enter(PeerIndex index);
   void make_room(std::size_t more);
 
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<PeerIndex> free_;
-  std::vector<PeerIndex> slots_;  // hash table with linear probing, one entry for each address
-  std::size_t used_slots_ = 0;    // removed ones too
+  std::vector<Slot> slots_;     // hash table with linear probing, one entry for each address
+  std::size_t used_slots_ = 0;  // removed ones too
 };
 
 }  // namespace openmrc::core

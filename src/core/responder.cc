@@ -214,7 +214,7 @@ void Responder::on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed,
   queue_nack(turn, reason, psn, arrival.ev, tx_ticks);
 }
 
-// MRC 7.4.6, 7.5.2: the fifth trigger.
+// MRC 6.5, 7.4.6, 7.5.2: the fifth trigger.
 void Responder::on_probe(const Turn& turn, const wire::ReliabilityProbe& probe,
                          const ArrivalInfo& arrival) {
   turn.context.counters.add(Count::kProbesReceived);

@@ -35,7 +35,8 @@ void ReversePaths::forget(EvIndex ev, Plane plane) {
 }
 
 std::optional<PathSet::Choice> ReversePaths::next_probe(PathSet& paths, PlaneMask ports) {
-  const PlaneMask eligible = ports & PlaneMask::first(count_);
+  // Planes without a path are being probed already, to be good again.
+  const PlaneMask eligible = ports & paths.planes();
   if (eligible.empty()) return std::nullopt;
   const Plane plane = eligible.next_from(next_probed_);
   next_probed_ = static_cast<std::uint8_t>(plane.raw() + 1);

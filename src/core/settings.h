@@ -40,8 +40,8 @@ struct EndpointLimits {
 };
 
 struct EndpointSettings {
-  // The local address in each plane; as many planes as addresses. An IPv4 address is written as
-  // ::ffff:a.b.c.d.
+  // MRC 11.5: the local address in each plane; as many planes as addresses. An IPv4 address is
+  // written as ::ffff:a.b.c.d.
   std::vector<wire::Ipv6Address> addresses{};
   Qpn first_qpn = kFirstUsableQpn;  // numbers are given out from here on
   PKey pkey = wire::kPKeyDefault;

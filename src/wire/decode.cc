@@ -10,6 +10,7 @@
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/icrc.h"
+#include "openmrc/wire/plain_sack.h"
 #include "openmrc/wire/plain_write.h"
 
 namespace openmrc::wire {
@@ -375,6 +376,7 @@ Problem decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& int
 // Apart from its caller, so that the registers it needs are saved only when it is called.
 [[gnu::noinline]] Problem decode_any_ip(ConstBytes packet, const WireSettings& settings,
                                         Packet& into) {
+  if (fill_plain_sack(packet, settings, into)) return check_icrc(packet, settings);
   if (packet.empty()) return Reject::kIpEmpty;
   switch (std::to_integer<unsigned>(packet[0] >> 4)) {
     case 6: return decode_ipv6(packet, settings, into);

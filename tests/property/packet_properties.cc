@@ -13,6 +13,7 @@
 #include "openmrc/base/rng.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/plain_sack.h"
 #include "openmrc/wire/plain_write.h"
 #include "openmrc/wire/trim.h"
 #include "support/arbitrary_packet.h"
@@ -128,16 +129,22 @@ TEST(PacketProperty, OneFlippedBitUnderTheIcrcIsNoticed) {
   });
 }
 
-// The short way through the decoder (plain_write.h) and the general one agree on all bytes.
+// The short ways through the decoder.
+bool fill_shortly(ConstBytes bytes, Packet& packet) {
+  return fill_plain_write(bytes, kBothPortsNoIcrc, packet) ||
+         fill_plain_sack(bytes, kBothPortsNoIcrc, packet);
+}
+
+// The short ways through the decoder and the general one agree on all bytes.
 void expect_same_by_both_ways(ConstBytes bytes) {
   Packet quick;
-  if (!fill_plain_write(bytes, kBothPortsNoIcrc, quick)) return;
+  if (!fill_shortly(bytes, quick)) return;
   // The general decoder is reached through an Ethernet frame's padding: one byte more than the IP
   // header states, and the short way declines.
   std::vector<std::byte> longer(bytes.begin(), bytes.end());
   longer.push_back(std::byte{0});
   Packet unused;
-  ASSERT_FALSE(fill_plain_write(longer, kBothPortsNoIcrc, unused));
+  ASSERT_FALSE(fill_shortly(longer, unused));
   const auto general = decode_ip(longer, kBothPortsNoIcrc);
   ASSERT_TRUE(general.has_value());
   ASSERT_TRUE(test::same_packet(quick, *general));
@@ -145,7 +152,8 @@ void expect_same_by_both_ways(ConstBytes bytes) {
 
 TEST(PacketProperty, TheShortWayAgreesWithTheGeneralOne) {
   Rng rng(1);
-  int taken = 0;
+  int writes = 0;
+  int sacks = 0;
   for (int i = 0; i < 100'000; ++i) {
     std::vector<std::byte> bytes = encode(packet_of(test::random_choices(rng)));
     const auto flips = rng.below(3);
@@ -154,10 +162,12 @@ TEST(PacketProperty, TheShortWayAgreesWithTheGeneralOne) {
           static_cast<std::byte>(1u << rng.below(8));
     }
     Packet packet;
-    taken += fill_plain_write(bytes, kBothPortsNoIcrc, packet) ? 1 : 0;
+    writes += fill_plain_write(bytes, kBothPortsNoIcrc, packet) ? 1 : 0;
+    sacks += fill_plain_sack(bytes, kBothPortsNoIcrc, packet) ? 1 : 0;
     expect_same_by_both_ways(bytes);
   }
-  EXPECT_GT(taken, 1'000);
+  EXPECT_GT(writes, 1'000);
+  EXPECT_GT(sacks, 100);
 }
 
 // Trimming keeps what a receiver needs to ask for the packet again.

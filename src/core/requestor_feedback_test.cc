@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/requestor.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/scripted_peer.h"
+
+namespace openmrc::core {
+namespace {
+
+using test::ev_of;
+using test::fixed_window;
+using test::ids_of;
+using test::kMtu;
+using test::kPacket;
+using test::kRtt;
+using test::nscc;
+using test::only;
+using test::psns_of;
+using test::ScriptedPeer;
+using test::statuses_of;
+using test::write_of;
+using wire::NackReason;
+using Sent = std::vector<Transmit>;
+using Psns = std::vector<std::uint32_t>;
+
+// The packet after `index` that took the same path.
+std::size_t next_on_same_ev(const Sent& sent, std::size_t index) {
+  for (std::size_t i = index + 1; i < sent.size(); ++i) {
+    if (ev_of(sent[i]) == ev_of(sent[index])) return i;
+  }
+  ADD_FAILURE() << "no packet took that path again";
+  return index;
+}
+
+// ---- SACKs ----
+
+// MRC 7.4.5
+TEST(Requestor, ForgetsWhatTheCumulativePsnCovers) {
+  ScriptedPeer peer;
+  peer.post(1, 10 * kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack(4));
+  EXPECT_EQ(peer.requestor().window().oldest().wrapped(), Psn(104));
+  EXPECT_EQ(peer.peer().in_flight, kPacket * 6);
+}
+
+// MRC 7.4.5
+TEST(Requestor, ForgetsWhatTheBitmapShows) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  peer.post(1, 20 * kMtu);
+  (void)peer.collect();
+  wire::Sack sack = peer.sack(2);
+  sack.seth.sack_offset = 5;
+  sack.seth.sack_bitmap = 0b1011;  // PSNs 106, 107 and 109
+  peer.deliver(sack);
+  EXPECT_EQ(peer.requestor().window().oldest().wrapped(), Psn(102));
+  EXPECT_EQ(peer.peer().in_flight, kPacket * 15);
+  peer.deliver(sack);
+  EXPECT_EQ(peer.peer().in_flight, kPacket * 15) << "each is taken once";
+}
+
+// MRC 7.4.5
+TEST(Requestor, LearnsNothingFromAnOldSack) {
+  ScriptedPeer peer;
+  peer.post(1, 10 * kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack(8));
+  peer.deliver(peer.sack(3));
+  EXPECT_EQ(peer.requestor().window().oldest().wrapped(), Psn(108));
+  EXPECT_EQ(peer.peer().in_flight, kPacket * 2);
+  EXPECT_EQ(peer.collect().size(), 0U);
+  EXPECT_EQ(peer.count(Count::kSacksReceived), 2U);
+}
+
+// MRC 7.4.5
+TEST(Requestor, HoldsAPacketForLostThatALaterOneOnItsPathOvertook) {
+  ScriptedPeer peer;
+  peer.post(1, 8 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.sack_out_of_order(next_on_same_ev(sent, 0)));
+  const Sent again = peer.collect();
+  EXPECT_EQ(psns_of(again), (Psns{100}));
+  EXPECT_EQ(peer.count(Count::kResentLost), 1U);
+  EXPECT_EQ(peer.ev_state(ev_of(sent[0])), EvState::kAssumedBad);
+}
+
+// MRC 7.4.5
+TEST(Requestor, DoesNotHoldAPacketForLostBecauseOfOtherPaths) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  peer.post(1, 40 * kMtu);
+  (void)peer.collect();
+  wire::Sack sack = peer.sack(0);
+  sack.seth.sack_bitmap = (std::uint64_t{1} << 40) - 2;  // all but the first
+  peer.deliver(sack);
+  EXPECT_EQ(peer.collect().size(), 0U);
+}
+
+// MRC 7.4.5
+TEST(Requestor, HoldsAPacketForLostThatHalfAWindowOvertook) {
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = fixed_window(20)});
+  peer.post(1, 20 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.sack_out_of_order(10));
+  EXPECT_EQ(peer.collect().size(), 0U);
+  peer.deliver(peer.sack_out_of_order(11));
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+}
+
+// MRC 7.4.5
+TEST(Requestor, ToleratesThreePacketsOutOfOrderHoweverSmallTheWindow) {
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = fixed_window(4)});
+  peer.post(1, 20 * kMtu);
+  ASSERT_EQ(peer.collect().size(), 4U);
+  wire::Sack sack = peer.sack(0);
+  sack.seth.sack_bitmap = 0b1110;
+  peer.deliver(sack);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{104, 105, 106})) << "three have overtaken it";
+  peer.deliver(peer.sack_out_of_order(4));
+  EXPECT_EQ(psns_of(peer.collect()).front(), 100U) << "four have";
+}
+
+// MRC 7.4.5
+TEST(Requestor, DoesNotSendTwiceForTheSameNews) {
+  ScriptedPeer peer;
+  peer.post(1, 8 * kMtu);
+  const Sent sent = peer.collect();
+  const wire::Sack sack = peer.sack_out_of_order(next_on_same_ev(sent, 0));
+  peer.deliver(sack);
+  EXPECT_EQ(peer.collect().size(), 1U);
+  peer.deliver(sack);
+  peer.deliver(sack);
+  EXPECT_EQ(peer.collect().size(), 0U);
+}
+
+// MRC 7.4.4
+TEST(Requestor, SaysOfARetransmissionThatItIsOne) {
+  ScriptedPeer peer;
+  peer.post(1, 8 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.sack_out_of_order(next_on_same_ev(sent, 0)));
+  const Sent again = peer.collect();
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_TRUE(write_of(again[0]).retransmission);
+  EXPECT_TRUE(write_of(again[0]).ack_request);
+  EXPECT_EQ(again[0].packet.traffic_class, wire::TrafficClass::kTrimmableRetransmission);
+  EXPECT_EQ(write_of(again[0]).part, write_of(sent[0]).part);
+  EXPECT_EQ(write_of(again[0]).meth, write_of(sent[0]).meth);
+  EXPECT_EQ(write_of(again[0]).reth, write_of(sent[0]).reth);
+  EXPECT_EQ(write_of(again[0]).payload.size(), write_of(sent[0]).payload.size());
+}
+
+// MRC 7.4.4
+TEST(Requestor, SendsAgainOnAnotherPath) {
+  // A refusal does not take the path out of use, so that only the rule keeps the packet off it.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ScriptedPeer peer({.evs_per_plane = 2, .seed = seed});
+    peer.post(1, kMtu);
+    const Sent sent = peer.collect();
+    peer.deliver(peer.nack(sent[0], NackReason::kNoResource));
+    const Sent again = peer.collect();
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_NE(ev_of(again[0]), ev_of(sent[0])) << "seed " << seed;
+  }
+}
+
+// MRC 7.4.4
+TEST(Requestor, SendsTheOldestGapFirstAndGapsBeforeNewPackets) {
+  ScriptedPeer peer({.congestion = fixed_window(8)});
+  peer.post(1, 20 * kMtu);
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 8U);
+  for (const std::size_t index : {6U, 1U, 3U}) {
+    peer.deliver(peer.nack(sent[index], NackReason::kNoResource));
+  }
+  peer.deliver(peer.sack(1));
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{101, 103, 106, 108}));
+}
+
+// MRC 7.4.4
+TEST(Requestor, SendsAgainOnlyWithinTheCongestionWindow) {
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
+  peer.post(1, 1000 * kMtu);
+  const Sent sent = peer.collect();
+  for (std::size_t i = 0; i < 20; ++i) {
+    peer.deliver(peer.nack(sent[i], NackReason::kTrimmed));
+    (void)peer.collect();
+    EXPECT_LE(peer.peer().in_flight, peer.peer().congestion.window());
+  }
+}
+
+// MRC 9.3.1
+TEST(Requestor, PassesOverAPathThatMetCongestion) {
+  ScriptedPeer peer({.evs_per_plane = 8});
+  peer.post(1, 100 * kMtu);
+  const Sent sent = peer.collect();
+  wire::Sack sack = peer.sack(1);
+  sack.seth.mark = wire::PathMark::kSkipOnce;
+  sack.seth.entropy = peer.ev(3);
+  peer.deliver(sack);
+  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kSkip);
+  EXPECT_EQ(peer.count(Count::kEvsMarked), 1U);
+  peer.post(2, 24 * kMtu);
+  unsigned uses = 0;
+  for (const Transmit& packet : peer.collect()) {
+    if (ev_of(packet) == peer.ev(3)) ++uses;
+  }
+  EXPECT_EQ(uses, 2U) << "in one of three rounds it is passed over";
+  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kGood);
+}
+
+// MRC 9.3.1
+TEST(Requestor, LeavesAPathThatThePeerHoldsForBad) {
+  ScriptedPeer peer({.evs_per_plane = 8});
+  peer.post(1, 10 * kMtu);
+  (void)peer.collect();
+  wire::Sack sack = peer.sack(1);
+  sack.seth.mark = wire::PathMark::kAlwaysSkip;
+  sack.seth.entropy = peer.ev(3);
+  peer.deliver(sack);
+  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kAssumedBad);
+  peer.post(2, 50 * kMtu);
+  for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), peer.ev(3));
+  const auto events = peer.events();
+  ASSERT_EQ(events.size(), 1U);
+  const auto& change = std::get<EvChange>(events[0]);
+  EXPECT_EQ(change.ev, peer.ev(3));
+  EXPECT_EQ(change.after, EvState::kAssumedBad);
+  EXPECT_EQ(change.cause, EvInput::kAlwaysSkip);
+}
+
+// ---- round trips ----
+
+// MRC 8
+TEST(Requestor, MeasuresTheRoundTripOfThePacketThatTriggeredTheSack) {
+  ScriptedPeer peer({.congestion = nscc()});
+  peer.post(1, 3 * kMtu);
+  (void)peer.collect();
+  peer.advance(kRtt * 3 / 2);
+  ASSERT_EQ(peer.peer().congestion.rtt(), kRtt);
+  peer.deliver(peer.sack(2));
+  EXPECT_GT(peer.peer().congestion.rtt(), kRtt);
+}
+
+// MRC 8
+TEST(Requestor, MeasuresNoRoundTripIfItIsNotClearWhichTransmissionWasAnswered) {
+  ScriptedPeer peer({.congestion = nscc()});
+  peer.post(1, kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[0], NackReason::kNoResource));
+  ASSERT_EQ(peer.collect().size(), 1U);
+  peer.advance(kRtt * 3 / 2);
+  wire::Sack sack = peer.sack(1);
+  sack.retransmission = false;  // the answer to the first transmission after all
+  peer.deliver(sack);
+  EXPECT_EQ(peer.peer().congestion.rtt(), kRtt);
+}
+
+// MRC 8
+TEST(Requestor, MeasuresTheRoundTripOfARetransmissionThatIsAnsweredAsSuch) {
+  ScriptedPeer peer({.congestion = nscc()});
+  peer.post(1, kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[0], NackReason::kNoResource));
+  ASSERT_EQ(peer.collect().size(), 1U);
+  peer.advance(kRtt * 3 / 2);
+  wire::Sack sack = peer.sack(1);
+  sack.retransmission = true;
+  peer.deliver(sack);
+  EXPECT_GT(peer.peer().congestion.rtt(), kRtt);
+}
+
+// MRC 8
+TEST(Requestor, MeasuresTheRoundTripThoughTheAcknowledgementOvertookTheSack) {
+  // Every message of one packet is answered by both, and the acknowledgement may come first. If
+  // that hid the round trip, congestion control would never hear of one.
+  ScriptedPeer peer({.congestion = nscc()});
+  peer.post(1, kMtu);
+  const Sent sent = peer.collect();
+  peer.advance(kRtt * 3 / 2);
+  peer.deliver(peer.acknowledge(1, 1));
+  wire::Sack sack = peer.sack(1);
+  sack.seth.entropy = ev_of(sent[0]);
+  sack.cc_state.tx_ticks = write_of(sent[0]).sent->ticks;
+  peer.deliver(sack);
+  EXPECT_GT(peer.peer().congestion.rtt(), kRtt);
+}
+
+// ---- NACKs ----
+
+struct NackCase {
+  NackReason reason;
+  EvState ev_after;
+  Count counted_as;
+};
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for.
+void PrintTo(const NackCase& nack, std::ostream* out) { *out << name(nack.reason); }
+
+class RequestorNack : public testing::TestWithParam<NackCase> {};
+
+// MRC 7.5.3
+TEST_P(RequestorNack, HasThePacketSentAgainAtOnce) {
+  ScriptedPeer peer;
+  peer.post(1, 4 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[2], GetParam().reason));
+  EXPECT_EQ(peer.count(Count::kNacksReceived), 1U);
+  const Sent again = peer.collect();
+  ASSERT_EQ(psns_of(again), (Psns{102}));
+  EXPECT_TRUE(write_of(again[0]).retransmission);
+  EXPECT_EQ(peer.count(GetParam().counted_as), 1U);
+  EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+  EXPECT_EQ(peer.peer().in_flight, kPacket * 4);
+}
+
+// MRC 7.5.3
+TEST_P(RequestorNack, BlamesThePathOnlyForATrimOnTheWay) {
+  ScriptedPeer peer;
+  peer.post(1, 4 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[2], GetParam().reason));
+  EXPECT_EQ(peer.ev_state(ev_of(sent[2])), GetParam().ev_after);
+}
+
+// MRC 8
+TEST_P(RequestorNack, CutsTheWindow) {
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
+  peer.post(1, 100 * kMtu);
+  const Sent sent = peer.collect();
+  const ByteCount before = peer.peer().congestion.window();
+  peer.deliver(peer.nack(sent[2], GetParam().reason));
+  EXPECT_LT(peer.peer().congestion.window(), before);
+}
+
+// MRC 7.4.1
+TEST_P(RequestorNack, OfARetransmissionIsChargedAsARetry) {
+  ScriptedPeer peer;
+  peer.post(1, 4 * kMtu);
+  Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[0], GetParam().reason));
+  sent = peer.collect();
+  const auto before = peer.requestor().retries();
+  peer.deliver(peer.nack(sent[0], GetParam().reason));
+  EXPECT_EQ(peer.requestor().retries(), before + 1);
+  peer.deliver(peer.sack(1));
+  EXPECT_EQ(peer.requestor().retries(), 0U) << "progress";
+}
+
+// MRC 7.4.1
+TEST_P(RequestorNack, AgainAndAgainEndsTheQueuePair) {
+  ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 1});
+  peer.post(1, kMtu);
+  for (unsigned tries = 0; tries < 10 && peer.state() == QueuePairState::kReadyToSend; ++tries) {
+    const Sent sent = peer.collect();
+    ASSERT_EQ(sent.size(), 1U);
+    peer.deliver(peer.nack(sent[0], GetParam().reason));
+  }
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kRetryExceeded});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table73, RequestorNack,
+    testing::Values(NackCase{NackReason::kTrimmed, EvState::kSkip, Count::kResentTrimmed},
+                    NackCase{NackReason::kTrimmedLastHop, EvState::kGood,
+                             Count::kResentTrimmedLastHop},
+                    NackCase{NackReason::kNoBitmap, EvState::kGood, Count::kResentRefused},
+                    NackCase{NackReason::kNoPacketBuffer, EvState::kGood, Count::kResentRefused},
+                    NackCase{NackReason::kNoResource, EvState::kGood, Count::kResentRefused},
+                    NackCase{NackReason::kPsnOutOfWindow, EvState::kGood, Count::kResentRefused}),
+    [](const auto& of) { return std::string(name(of.param.reason)); });
+
+// MRC 7.5.3
+TEST(Requestor, EndsAtAnUnexpectedEventOfThePeer) {
+  ScriptedPeer peer;
+  peer.post(1, kMtu);
+  peer.post(2, kMtu);
+  peer.post(3, kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[1], NackReason::kUnexpectedEvent));
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  EXPECT_EQ(peer.collect().size(), 0U) << "it is not retried";
+  const auto completions = peer.completions();
+  EXPECT_EQ(ids_of(completions), (std::vector<WorkId>{1, 2, 3}));
+  EXPECT_EQ(
+      statuses_of(completions),
+      (std::vector{WorkStatus::kFlushed, WorkStatus::kRemoteOperation, WorkStatus::kFlushed}));
+  const auto failure = peer.failure();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->status, WorkStatus::kRemoteOperation);
+  EXPECT_TRUE(failure->by_peer);
+  EXPECT_EQ(failure->psn, write_of(sent[1]).psn);
+}
+
+// MRC 7.5.3
+TEST(Requestor, IgnoresANackOfAnEarlierTransmission) {
+  ScriptedPeer peer({.evs_per_plane = 2});
+  peer.post(1, kMtu);
+  const Sent first = peer.collect();
+  peer.deliver(peer.nack(first[0], NackReason::kTrimmed));
+  ASSERT_EQ(peer.collect().size(), 1U);
+  peer.deliver(peer.nack(first[0], NackReason::kTrimmed));
+  EXPECT_EQ(peer.count(Count::kDropNackStale), 1U);
+  EXPECT_EQ(peer.collect().size(), 0U);
+}
+
+}  // namespace
+}  // namespace openmrc::core

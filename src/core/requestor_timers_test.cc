@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/requestor.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "openmrc/wire/connection_id.h"
+#include "support/scripted_peer.h"
+
+namespace openmrc::core {
+namespace {
+
+using test::ev_of;
+using test::fixed_window;
+using test::ids_of;
+using test::kMtu;
+using test::kPacket;
+using test::kRtt;
+using test::kTimeout;
+using test::only;
+using test::psns_of;
+using test::ScriptedPeer;
+using test::statuses_of;
+using test::write_of;
+using wire::MessagePart;
+using Sent = std::vector<Transmit>;
+using Psns = std::vector<std::uint32_t>;
+
+// ---- silence ----
+
+// MRC 6.3.1
+TEST(Requestor, SendsTheLastPacketAgainIfTheAcknowledgementIsLost) {
+  ScriptedPeer peer;
+  peer.post(1, 3 * kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack(3));
+  const Instant before = peer.now();
+  const Sent again = peer.await_packets(kTimeout);
+  EXPECT_EQ(peer.now(), before + kRtt * 2);
+  ASSERT_EQ(psns_of(again), (Psns{102}));
+  EXPECT_TRUE(write_of(again[0]).retransmission);
+  EXPECT_EQ(write_of(again[0]).part, MessagePart::last());
+  EXPECT_EQ(peer.count(Count::kResentForAck), 1U);
+  EXPECT_EQ(peer.peer().in_flight, ByteCount(0)) << "it has arrived already";
+  peer.deliver(peer.sack(3));
+  peer.deliver(peer.acknowledge(3, 1));
+  EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kSuccess});
+  EXPECT_TRUE(peer.await_packets(seconds(100)).empty());
+}
+
+// MRC 7.4.1
+TEST(Requestor, GivesUpIfTheAcknowledgementNeverComes) {
+  ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 2});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack(1));
+  std::size_t again = 0;
+  while (const std::size_t sent = peer.await_packets(seconds(1)).size()) again += sent;
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kRetryExceeded});
+  EXPECT_GE(again, 4U);
+}
+
+// MRC 7.4.6
+TEST(Requestor, ProbesAfterTwoRoundTripsOfSilence) {
+  ScriptedPeer peer;
+  peer.post(1, 4 * kMtu);
+  (void)peer.collect();
+  const Instant before = peer.now();
+  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+  EXPECT_EQ(peer.now(), before + kRtt * 2);
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(probes[0].destination_qp, ScriptedPeer::kRemoteQpn);
+  EXPECT_EQ(probes[0].peth.spdcid, wire::connection_id(peer.qpn()));
+  EXPECT_EQ(probes[0].peth.dpdcid, wire::connection_id(ScriptedPeer::kRemoteQpn));
+  EXPECT_EQ(peer.count(Count::kProbesSent), 1U);
+}
+
+// MRC 7.4.6
+TEST(Requestor, SendsAgainWhatTheAnswerToAProbeShowsToBeMissing) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  peer.post(1, 6 * kMtu);
+  (void)peer.collect();
+  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+  ASSERT_EQ(probes.size(), 1U);
+  peer.advance(kRtt);
+  wire::Sack sack = peer.sack(2);
+  sack.seth.trigger = wire::SackTrigger::probe(probes[0].peth.id);
+  sack.seth.sack_bitmap = 0b0100;  // PSN 104
+  sack.cc_state.ooo_count = 1;
+  peer.deliver(sack);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{102, 103, 105}));
+  EXPECT_EQ(peer.count(Count::kResentProbed), 3U);
+}
+
+// MRC 7.4.6
+TEST(Requestor, SendsNothingAgainForAnAnswerThatIsNotAwaited) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  peer.post(1, 6 * kMtu);
+  (void)peer.collect();
+  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+  ASSERT_EQ(probes.size(), 1U);
+  wire::Sack sack = peer.sack(2);
+  sack.seth.trigger = wire::SackTrigger::probe(
+      wire::ProbeId(static_cast<std::uint16_t>(probes[0].peth.id.raw() + 1)));
+  peer.deliver(sack);
+  EXPECT_EQ(peer.count(Count::kDropProbeUnknown), 1U);
+  EXPECT_EQ(peer.collect().size(), 0U);
+  EXPECT_EQ(peer.requestor().window().oldest().wrapped(), Psn(102))
+      << "the rest is news all the same";
+}
+
+// MRC 7.4.6
+TEST(Requestor, ProbesAsSoonAsEverOnceThePeerHasAnsweredAgain) {
+  // Probes that go unanswered come at growing distances. News of the peer ends that.
+  ScriptedPeer peer({.timeout = 16});
+  peer.post(1, 20 * kMtu);
+  (void)peer.collect();
+  for (unsigned probes = 0; probes < 7; ++probes) {
+    ASSERT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(milliseconds(60))).size(), 1U);
+  }
+  peer.deliver(peer.sack(3));
+  (void)peer.collect();
+  const Instant heard = peer.now();
+  EXPECT_EQ(peer.await_packets(milliseconds(60)).size(), 1U);
+  EXPECT_EQ(peer.now() - heard, kRtt * 2);
+}
+
+// What happens at which time after the start, until the queue pair gives up or `count` is reached.
+std::vector<Duration> resend_times(ScriptedPeer& peer, std::size_t count) {
+  std::vector<Duration> times;
+  const Instant start = peer.now();
+  while (times.size() < count && peer.state() == QueuePairState::kReadyToSend && peer.fire_next()) {
+    const bool resent = !psns_of(peer.collect()).empty();
+    if (resent) times.push_back(peer.now() - start);
+  }
+  return times;
+}
+
+// MRC 7.4.1
+TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
+  ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 3});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  const Instant start = peer.now();
+  // Retries 1 and 2 wait as long as the first transmission; 3, 4 and 5 each twice the one before.
+  const std::vector<Duration> expected{kTimeout, kTimeout * 2, kTimeout * 3, kTimeout * 5,
+                                       kTimeout * 9};
+  EXPECT_EQ(resend_times(peer, 100), expected);
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  EXPECT_EQ(peer.now(), start + kTimeout * 17);
+  EXPECT_EQ(peer.count(Count::kTimeouts), 6U);
+  EXPECT_EQ(peer.count(Count::kResentTimeout), 5U);
+}
+
+// MRC 7.4.1
+TEST(Requestor, CountsTimeoutsFromAnewAfterProgress) {
+  ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 3});
+  peer.post(1, 2 * kMtu);
+  (void)peer.collect();
+  EXPECT_EQ(resend_times(peer, 3).size(), 3U);
+  EXPECT_EQ(peer.requestor().retries(), 3U);
+  peer.deliver(peer.sack(1));
+  EXPECT_EQ(peer.requestor().retries(), 0U);
+  EXPECT_EQ(resend_times(peer, 1), std::vector{kTimeout});
+}
+
+// MRC 7.4.1
+TEST(Requestor, SaysWhyItGaveUpAndFlushesTheRest) {
+  ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 0});
+  peer.post(1, kMtu);
+  peer.post(2, 2 * kMtu);
+  peer.post(3, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.acknowledge(1, 1));
+  const Instant heard = peer.now();
+  Sent last;
+  while (peer.fire_next() && peer.state() == QueuePairState::kReadyToSend) {
+    Sent sent = peer.collect();
+    if (!psns_of(sent).empty()) last = std::move(sent);
+  }
+  const auto completions = peer.completions();
+  EXPECT_EQ(ids_of(completions), (std::vector<WorkId>{1, 2, 3}));
+  EXPECT_EQ(statuses_of(completions),
+            (std::vector{WorkStatus::kSuccess, WorkStatus::kRetryExceeded, WorkStatus::kFlushed}));
+  const auto failure = peer.failure();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->qpn, peer.qpn());
+  EXPECT_EQ(failure->remote_qpn, ScriptedPeer::kRemoteQpn);
+  EXPECT_EQ(failure->status, WorkStatus::kRetryExceeded);
+  EXPECT_FALSE(failure->by_peer);
+  EXPECT_EQ(failure->psn, Psn(101));
+  EXPECT_EQ(failure->retries, 2U);
+  ASSERT_FALSE(last.empty());
+  EXPECT_EQ(failure->ev, ev_of(last[0]));
+  EXPECT_EQ(failure->plane, last[0].plane);
+  EXPECT_EQ(failure->last_heard, heard);
+  EXPECT_EQ(peer.count(Count::kQueuePairsFailed), 1U);
+  EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
+}
+
+// MRC 7.4.1
+TEST(Requestor, TriesForEverIfToldSo) {
+  ScriptedPeer peer({.timeout = 0,
+                     .linear_retries = 0,
+                     .exponential_retries = 25,
+                     .congestion = FixedWindowSettings{.window = kPacket, .base_rtt = seconds(1)}});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  EXPECT_EQ(resend_times(peer, 40).size(), 40U);
+  EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+}
+
+// MRC 9.3.1
+TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
+  ScriptedPeer peer;
+  peer.post(1, 8 * kMtu);
+  (void)peer.collect();
+  EXPECT_EQ(resend_times(peer, 3).size(), 3U);
+  for (std::size_t i = 0; i < peer.profile().size(); ++i) {
+    EXPECT_EQ(peer.ev_state(peer.ev(i)), EvState::kGood);
+  }
+}
+
+// MRC 7.4.1
+TEST(Requestor, SendsAgainAllThatIsAWholeTimeoutOld) {
+  ScriptedPeer peer;
+  peer.post(1, 3 * kMtu);
+  (void)peer.collect();
+  peer.advance(kTimeout / 2);
+  (void)peer.collect();
+  peer.post(2, 2 * kMtu);
+  (void)peer.collect();
+  peer.advance(kTimeout / 2);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100, 101, 102}));
+}
+
+// MRC 7.4.1
+TEST(Requestor, WaitsForTheCongestionWindowWithoutTimingOut) {
+  ScriptedPeer peer({.linear_retries = 0, .exponential_retries = 0, .congestion = fixed_window(1)});
+  const Qpn other = peer.connect(Qpn(0x777));
+  ASSERT_FALSE(peer.endpoint().post_write(other, peer.now(),
+                                          {.id = 9, .data = wire::Payload::of_length(kMtu)}));
+  ASSERT_EQ(peer.collect().size(), 1U);
+  peer.advance(kTimeout / 2);
+  (void)peer.collect();
+  peer.post(1, kMtu);
+  EXPECT_EQ(psns_of(peer.collect()).size(), 0U);
+  peer.advance(kTimeout * 3 / 4);
+  EXPECT_EQ(*peer.endpoint().state(other), QueuePairState::kError);
+  EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100})) << "the other one left its share of the window";
+}
+
+}  // namespace
+}  // namespace openmrc::core
