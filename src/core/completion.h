@@ -56,7 +56,8 @@ struct Failure {
   Qpn qpn{};
   Qpn remote_qpn{};
   WorkStatus status = WorkStatus::kSuccess;
-  bool by_peer = false;       // the peer refused; otherwise we did, or nobody answered
+  bool by_peer = false;       // the peer refused
+  bool by_us = false;         // we refused what the peer asked for; otherwise nobody answered
   Psn psn{};                  // of the request that failed
   std::uint32_t retries = 0;  // of the oldest request, without progress
   Ev ev{};                    // that it took last

@@ -48,6 +48,7 @@ struct ControlItem {
   Plane plane{};                // endpoint packets: the port to leave by
   std::uint16_t id = 0;         // of a probe or an endpoint request
   std::uint16_t tx_ticks = 0;   // timestamp to give back
+  std::uint32_t serial = 0;     // of the connection or peer that it is about, see Endpoint
   std::uint32_t owner = 0;      // index of the queue pair or the peer
   Ev ev{};                      // that the packet which is answered took
   UnwrappedPsn psn{};           // that triggered a SACK or NACK
@@ -65,18 +66,22 @@ struct Context {
         early(from.limits.early_immediates),
         trace(sink) {}
 
-  void queue_control(const ControlItem& item) {
-    if (control.size() >= kControlQueueMax) return counters.add(Count::kDropControlFull);
+  // Returns whether there was room.
+  bool queue_control(const ControlItem& item) {
+    if (control.size() >= kControlQueueMax) {
+      counters.add(Count::kDropControlFull);
+      return false;
+    }
     control.push(item);
+    return true;
   }
   void queue_event(const Event& event) {
     if (events.size() >= kEventsMax) return counters.add(Count::kEventsDropped);
     events.push(event);
   }
-  void record(const TraceEvent& event) {
-    if (trace != nullptr) [[unlikely]]
-      trace->record(event);
-  }
+  // Asked before an event is put together, so that a trace costs nothing when it is off.
+  [[nodiscard]] bool tracing() const { return trace != nullptr; }
+  void record(const TraceEvent& event) { trace->record(event); }
 
   EndpointSettings settings;
   MemoryRegions memory;
@@ -97,6 +102,7 @@ struct Connection {
   Qpn local{};
   Qpn remote{};
   QueuePairIndex index = 0;
+  std::uint32_t serial = 0;  // no two connections of an endpoint have the same
   PeerIndex peer = 0;
   std::uint32_t mtu = 0;
   ProtectionDomain domain{};

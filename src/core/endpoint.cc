@@ -24,6 +24,9 @@ Endpoint::Endpoint(const EndpointSettings& settings, std::uint64_t seed, TraceSi
   OPENMRC_CHECK(!settings.addresses.empty() && settings.addresses.size() <= kPlanesMax,
                 "an endpoint has 1 to 31 ports");
   OPENMRC_CHECK(settings.first_qpn >= kFirstUsableQpn, "queue pair numbers 0 to 2 are reserved");
+  OPENMRC_CHECK(
+      settings.first_qpn.raw() + settings.limits.queue_pairs <= std::size_t{Qpn::kMax} + 1,
+      "queue pair numbers have 24 bits");
   request_id_ = static_cast<std::uint16_t>(rng_.next());
 }
 
@@ -43,17 +46,6 @@ CcProfileId Endpoint::add_cc_profile(const CongestionSettings& settings) {
 const EvProfile& Endpoint::ev_profile(EvProfileId id) const {
   OPENMRC_CHECK(id.raw() < ev_profiles_.size(), "no such EV profile");
   return ev_profiles_[id.raw()]->profile;
-}
-
-QueuePair* Endpoint::find(Qpn qpn) const {
-  const std::uint32_t index = qpn.raw() - context_.settings.first_qpn.raw();
-  if (index >= queue_pairs_.all.size()) return nullptr;
-  QueuePair* qp = queue_pairs_.all[index].get();
-  return qp == nullptr || qp->destroyed ? nullptr : qp;
-}
-
-Turn Endpoint::turn(QueuePair& qp, Instant now) {
-  return {context_, qp.connection, peers_[qp.connection.peer], now};
 }
 
 Result<Qpn, CreateError> Endpoint::create_queue_pair() {
@@ -91,10 +83,7 @@ void Endpoint::release(QueuePairIndex index) {
 // Ends the connection, if there is one: what was posted, and the tie to the peer.
 void Endpoint::disconnect(QueuePair& qp, Flush how, Instant now) {
   qp.responder.flush(context_, qp.connection.local, how);
-  if (qp.state != QueuePairState::kReadyToRecv && qp.state != QueuePairState::kReadyToSend &&
-      qp.connection.remote == Qpn{}) {
-    return;
-  }
+  if (qp.connection.remote == Qpn{}) return;
   qp.requestor.flush(turn(qp, now), {}, how);
   leave_peer(qp);
 }
@@ -136,6 +125,11 @@ std::optional<ModifyError> Endpoint::check(const QueuePair& qp,
       ev_profile(qp.init.ev_profile).planes() != planes) {
     return ModifyError::kPlanes;
   }
+  const bool any_ipv4 = std::any_of(attributes.remote_addresses.begin(),
+                                    attributes.remote_addresses.end(), wire::is_mapped_ipv4);
+  if (any_ipv4 && ev_profile(qp.init.ev_profile).mode() != EvFormatMode::kUdp) {
+    return ModifyError::kEvFormat;
+  }
   return std::nullopt;
 }
 
@@ -153,7 +147,10 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
     const ProfileEntry& entry = *ev_profiles_[qp.init.ev_profile.raw()];
     auto peer =
         std::make_unique<Peer>(entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next());
+    peer->serial = ++serial_;
     peer->addresses = attributes.remote_addresses;
+    peer->is_ipv4 = wire::is_mapped_ipv4(attributes.remote_addresses[0]);
+    peer->is_srv6 = entry.profile.mode() == EvFormatMode::kSrv6;
     peer->path_overlay = attributes.path_overlay;
     peer->ev_profile = qp.init.ev_profile;
     peer->cc_profile = qp.init.cc_profile;
@@ -171,6 +168,7 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) return ModifyError::kTransition;
   if (const auto error = check(*qp, attributes)) return error;
   qp->connection.remote = attributes.remote_qpn;
+  qp->connection.serial = ++serial_;
   qp->connection.mtu = attributes.mtu;
   qp->connection.dynamic_mpr = attributes.dynamic_mpr;
   qp->connection.peer_sends_trim_nacks = attributes.peer_sends_trim_nacks;
@@ -180,7 +178,7 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   change_state(*qp, QueuePairState::kReadyToRecv, now);
   // A port of ours may be down, and a new peer does not know.
   if (local_ports_ != PlaneMask::first(planes())) {
-    queue_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
+    tell_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
   }
   return std::nullopt;
 }
@@ -207,10 +205,12 @@ std::optional<ModifyError> Endpoint::to_ready_to_send(Qpn qpn, Instant now,
 
 void Endpoint::change_state(QueuePair& qp, QueuePairState state, Instant now) {
   qp.state = state;
-  context_.record({.when = now,
-                   .kind = TraceKind::kQueuePair,
-                   .qpn = qp.connection.local,
-                   .value = static_cast<std::int64_t>(state)});
+  if (context_.tracing()) {
+    context_.record({.when = now,
+                     .kind = TraceKind::kQueuePair,
+                     .qpn = qp.connection.local,
+                     .value = static_cast<std::int64_t>(state)});
+  }
 }
 
 std::optional<ModifyError> Endpoint::to_error(Qpn qpn, Instant now) {
@@ -219,6 +219,7 @@ std::optional<ModifyError> Endpoint::to_error(Qpn qpn, Instant now) {
   qp->responder.flush(context_, qp->connection.local, Flush::kComplete);
   if (answers_requests(qp->state)) {
     qp->requestor.flush(turn(*qp, now), {.status = WorkStatus::kFlushed}, Flush::kComplete);
+    wake_waiting(peers_[qp->connection.peer]);  // its share of the window is free
   }
   change_state(*qp, QueuePairState::kError, now);
   return std::nullopt;
@@ -242,16 +243,20 @@ void Endpoint::fail(QueuePair& qp, const Fatal& fatal, Instant now) {
                   .remote_qpn = qp.connection.remote,
                   .status = fatal.status,
                   .by_peer = fatal.by_peer,
+                  .by_us = fatal.by_us,
                   .psn = fatal.psn.wrapped(),
                   .retries = qp.requestor.retries(),
                   .last_heard = peer.last_heard};
-  if (const auto ev = qp.requestor.path_of(context_, fatal.psn)) {
+  // What we refused is a PSN of the peer's.
+  const auto ev = fatal.by_us ? std::nullopt : qp.requestor.path_of(context_, fatal.psn);
+  if (ev) {
     failure.ev = peer.paths.profile().entry(*ev).ev;
     failure.plane = peer.paths.profile().entry(*ev).plane;
   }
   context_.queue_event(failure);
   qp.requestor.flush(turn(qp, now), fatal, Flush::kComplete);
   qp.responder.flush(context_, qp.connection.local, Flush::kComplete);
+  wake_waiting(peers_[qp.connection.peer]);  // its share of the window is free
   change_state(qp, QueuePairState::kError, now);
 }
 
@@ -327,6 +332,7 @@ void Endpoint::set_ev_denied(Instant now, EvProfileId profile, EvIndex ev, bool 
     Peer* peer = peers_.find(index);
     if (peer == nullptr || peer->ev_profile != profile) continue;
     change_ev(context_, index, *peer, ev, denied ? EvInput::kDeny : EvInput::kAllow, now);
+    wake_waiting(*peer);
   }
 }
 

@@ -37,6 +37,7 @@ enum class ModifyError : std::uint8_t {
   kTransition,  // not from this state (MRC 6.1)
   kProfile,     // no such EV or congestion profile
   kPlanes,      // addresses, profile and local ports differ in their number of planes
+  kEvFormat,    // IPv4 carries 16 bits of an EV: only the UDP format fits
   kMtu,         // outside kMtuMin to kMtuMax
   kWindow,      // an MPR or a limit of immediates of 0
   kRetry,       // a timeout or a retry count above its maximum
@@ -144,11 +145,19 @@ class Endpoint {
     EvIndex ev{};
     wire::EndpointRequestId id{};
     PeerIndex peer = 0;
+    std::uint32_t peer_serial = 0;
   };
 
   // endpoint.cc
-  [[nodiscard]] QueuePair* find(Qpn qpn) const;
-  [[nodiscard]] Turn turn(QueuePair& qp, Instant now);
+  [[nodiscard]] QueuePair* find(Qpn qpn) const {
+    const std::uint32_t index = qpn.raw() - context_.settings.first_qpn.raw();
+    if (index >= queue_pairs_.all.size()) return nullptr;
+    QueuePair* qp = queue_pairs_.all[index].get();
+    return qp == nullptr || qp->destroyed ? nullptr : qp;
+  }
+  [[nodiscard]] Turn turn(QueuePair& qp, Instant now) {
+    return {context_, qp.connection, peers_[qp.connection.peer], now};
+  }
   [[nodiscard]] std::optional<ModifyError> check(const QueuePair& qp,
                                                  const ReadyToRecvAttributes& attributes) const;
   [[nodiscard]] static std::optional<ModifyError> check(const ReadyToSendAttributes& attributes);
@@ -179,11 +188,17 @@ class Endpoint {
   void after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now);
   [[nodiscard]] ArrivalInfo arrival_info(Plane plane, const wire::Packet& packet) const;
   [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
-                                      const wire::Erth& erth);
+                                      const wire::EndpointRequest& request);
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
   // endpoint_transmit.cc
-  enum class Sent : std::uint8_t { kYes, kNothingToSend, kWindowClosed, kNoPort, kDropped };
+  enum class Sent : std::uint8_t {
+    kYes,
+    kNothingToSend,
+    kMustWait,  // for the congestion window, or for a way to the peer
+    kNoPort,    // there is a way, but its ports are busy
+    kDropped,
+  };
   [[nodiscard]] Sent send_control(Instant now, PlaneMask ports, Transmit& out);
   [[nodiscard]] Sent fill_control(Instant now, PlaneMask ports, const ControlItem& item,
                                   Transmit& out);
@@ -197,6 +212,7 @@ class Endpoint {
   [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);
   [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
   void set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const;
+  static void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet);
   void set_control(Transmit& out, wire::TrafficClass traffic_class) const;
   void make_ready(QueuePair& qp);
   void wake_waiting(Peer& peer);
@@ -207,10 +223,11 @@ class Endpoint {
   // endpoint_timers.cc
   void time_out_queue_pair(const TimerQueue::Due& due, Instant now);
   void time_out_peer(const TimerQueue::Due& due, Instant now);
-  void queue_port_status(PeerIndex index, Peer& peer, Instant now);
+  void tell_port_status(PeerIndex index, Peer& peer, Instant now);
+  void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   [[nodiscard]] wire::EndpointRequestId await(const Awaited& awaited);
   void arm_peer(PeerIndex index, Peer& peer);
-  void probe_ev(PeerIndex index, const PathSet::Choice& path, Awaited::Kind kind);
+  void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path, Awaited::Kind kind);
 
   Context context_;
   Rng rng_;
@@ -223,6 +240,7 @@ class Endpoint {
   std::size_t responses_queued_ = 0;
   PlaneMask local_ports_;
   PlaneMask unwelcome_planes_;
+  std::uint32_t serial_ = 0;  // of the latest connection or peer: what is queued outlives them
   std::uint32_t domains_ = 0;
   std::uint16_t request_id_ = 0;
   std::array<Awaited, kEndpointRequestsAwaitedMax> awaited_{};

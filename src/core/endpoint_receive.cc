@@ -9,41 +9,23 @@
 namespace openmrc::core {
 namespace {
 
-// An IPv4 address as the core writes addresses.
-wire::Ipv6Address mapped(wire::Ipv4Address address) {
-  const std::uint32_t raw = address.raw();
-  return wire::Ipv6Address::of({0, 0, 0, 0, 0, 0xffff, static_cast<std::uint16_t>(raw >> 16),
-                                static_cast<std::uint16_t>(raw & 0xffff)});
-}
-
-bool comes_from(const wire::Packet& packet, const wire::Ipv6Address& address) {
+[[gnu::always_inline]] inline bool comes_from(const wire::Packet& packet,
+                                              const wire::Ipv6Address& address) {
   if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) [[likely]] {
     return route->source == address;
   }
-  return mapped(std::get<wire::Ipv4Route>(packet.route).source) == address;
+  return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source) == address;
 }
 
 wire::Ipv6Address source_of(const wire::Packet& packet) {
   if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) return route->source;
-  return mapped(std::get<wire::Ipv4Route>(packet.route).source);
+  return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source);
 }
 
 }  // namespace
 
-void Endpoint::handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
-  OPENMRC_CHECK(plane.raw() < planes(), "no such port");
-  if (packet.transport.pkey != context_.settings.pkey) {
-    return context_.counters.add(Count::kDropPKey);
-  }
-  const wire::Body& body = packet.transport.body;
-  if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) [[likely]] {
-    return receive(now, plane, packet, *write);
-  }
-  std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); }, body);
-}
-
 // MRC 6.1: the queue pair that a packet is for, if its peer sent it.
-QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane, const wire::Packet& packet) {
+inline QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane, const wire::Packet& packet) {
   QueuePair* qp = find(qpn);
   if (qp == nullptr) {
     context_.counters.add(Count::kDropNoQueuePair);
@@ -60,14 +42,15 @@ QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane, const wire::Packet& packe
   return qp;
 }
 
-ArrivalInfo Endpoint::arrival_info(Plane plane, const wire::Packet& packet) const {
+inline ArrivalInfo Endpoint::arrival_info(Plane plane, const wire::Packet& packet) const {
   return {.ev = wire::ev_of(packet),
           .marked = packet.ecn == wire::Ecn::kCongested,
           .path_unwelcome = unwelcome_planes_.has(plane)};
 }
 
-void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
-                       const wire::RdmaWrite& write) {
+[[gnu::always_inline]] inline void Endpoint::receive(Instant now, Plane plane,
+                                                     const wire::Packet& packet,
+                                                     const wire::RdmaWrite& write) {
   QueuePair* qp = receiver_of(write.destination_qp, plane, packet);
   if (qp == nullptr) return;
   if (qp->state == QueuePairState::kError) [[unlikely]] {
@@ -84,27 +67,47 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
     refuse(*qp, *refusal, now);
 }
 
+void Endpoint::handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
+  OPENMRC_CHECK(plane.raw() < planes(), "no such port");
+  if (packet.transport.pkey != context_.settings.pkey) {
+    return context_.counters.add(Count::kDropPKey);
+  }
+  const wire::Body& body = packet.transport.body;
+  if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) [[likely]] {
+    return receive(now, plane, packet, *write);
+  }
+  if (const auto* sack = std::get_if<wire::Sack>(&body)) return receive(now, plane, packet, *sack);
+  std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); }, body);
+}
+
 // The peer broke a rule: it is told, and the queue pair is done (MRC 6.3).
 void Endpoint::refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now) {
   qp.refusal = refusal;
-  context_.record({.when = now,
-                   .kind = TraceKind::kRefused,
-                   .qpn = qp.connection.local,
-                   .psn = refusal.psn.wrapped(),
-                   .value = static_cast<std::int64_t>(refusal.syndrome)});
-  fail(qp, {.status = WorkStatus::kFlushed, .by_peer = true}, now);
-  context_.queue_control({.kind = ControlItem::Kind::kAcknowledge, .owner = qp.connection.index});
+  if (context_.tracing()) {
+    context_.record({.when = now,
+                     .kind = TraceKind::kRefused,
+                     .qpn = qp.connection.local,
+                     .psn = refusal.psn.wrapped(),
+                     .value = static_cast<std::int64_t>(refusal.syndrome)});
+  }
+  fail(qp, {.status = WorkStatus::kFlushed, .by_us = true, .psn = refusal.psn}, now);
+  context_.queue_control({.kind = ControlItem::Kind::kAcknowledge,
+                          .serial = qp.connection.serial,
+                          .owner = qp.connection.index});
 }
 
 // A queue pair in ERROR says so, or its peer would try until its retries are used up.
 void Endpoint::answer_from_error(QueuePair& qp, UnwrappedPsn psn, Ev ev) {
   context_.counters.add(Count::kDropState);
   if (qp.refusal) {
-    return context_.queue_control(
-        {.kind = ControlItem::Kind::kAcknowledge, .owner = qp.connection.index});
+    context_.queue_control({.kind = ControlItem::Kind::kAcknowledge,
+                            .serial = qp.connection.serial,
+                            .owner = qp.connection.index});
+    return;
   }
   context_.queue_control({.kind = ControlItem::Kind::kNack,
                           .reason = wire::NackReason::kUnexpectedEvent,
+                          .serial = qp.connection.serial,
                           .owner = qp.connection.index,
                           .ev = ev,
                           .psn = psn});
@@ -115,6 +118,7 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   QueuePair* qp = receiver_of(trimmed.destination_qp, plane, packet);
   if (qp == nullptr) return;
   if (!answers_requests(qp->state)) return context_.counters.add(Count::kDropState);
+  peers_[qp->connection.peer].last_heard = now;
   qp->responder.on_trimmed(turn(*qp, now), trimmed, arrival_info(plane, packet));
 }
 
@@ -129,11 +133,13 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   if (qp->state == QueuePairState::kError) {
     return answer_from_error(*qp, qp->responder.cumulative(), wire::ev_of(packet));
   }
+  peers_[qp->connection.peer].last_heard = now;
   qp->responder.on_probe(turn(*qp, now), probe, arrival_info(plane, packet));
 }
 
 // Feedback may have opened the window, for this queue pair and for those that share it.
-void Endpoint::after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now) {
+inline void Endpoint::after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal,
+                                     Instant now) {
   Peer& peer = peers_[qp.connection.peer];
   peer.last_heard = now;
   if (fatal) {
@@ -153,7 +159,8 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
       sack.seth.spdcid != wire::connection_id(qp->connection.remote)) {
     return context_.counters.add(Count::kDropConnectionId);
   }
-  after_feedback(*qp, qp->requestor.on_sack(turn(*qp, now), sack), now);
+  qp->requestor.on_sack(turn(*qp, now), sack);
+  after_feedback(*qp, std::nullopt, now);
 }
 
 void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
@@ -185,30 +192,41 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   }
   const wire::Ipv6Address source = source_of(packet);
   if (request.erth.op == wire::EndpointOp::kPortStatusUpdate &&
-      !obey_port_status(now, source, request.erth)) {
+      !obey_port_status(now, source, request)) {
     return;
   }
-  ++responses_queued_;
-  context_.queue_control({.kind = ControlItem::Kind::kEndpointResponse,
-                          .op = request.erth.op,
-                          .plane = plane,
-                          .id = request.id.raw(),
-                          .tx_ticks = request.erth.sent.ticks,
-                          .ev = wire::ev_of(packet),
-                          .address = source});
+  // MRC 9.3.1: a plane that peers are to leave must not look well.
+  if (request.erth.op == wire::EndpointOp::kEvProbe && unwelcome_planes_.has(plane)) {
+    return context_.counters.add(Count::kDropUnwelcomePlane);
+  }
+  const bool queued = context_.queue_control({.kind = ControlItem::Kind::kEndpointResponse,
+                                              .op = request.erth.op,
+                                              .plane = plane,
+                                              .id = request.id.raw(),
+                                              .tx_ticks = request.erth.sent.ticks,
+                                              .ev = wire::ev_of(packet),
+                                              .address = source});
+  if (queued) ++responses_queued_;
 }
 
-// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one.
+// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one. Nor is
+// one that a newer one has overtaken on its way; requests are numbered in order, and none is on its
+// way for as long as a second.
 bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
-                                const wire::Erth& erth) {
-  const PlaneMask ports = planes_of(erth.port_status_mask) & PlaneMask::first(planes());
+                                const wire::EndpointRequest& request) {
+  constexpr Duration kOnItsWayMax = seconds(1);
+  const PlaneMask ports = planes_of(request.erth.port_status_mask) & PlaneMask::first(planes());
   bool known = false;
-  if (ports.empty()) {
+  if ((ports & local_ports_).empty()) {
     context_.counters.add(Count::kDropPortStatus);
     return false;
   }
   peers_.visit_address(source, [&](PeerIndex, Peer& peer) {
     known = true;
+    Peer::RemoteStatus& last = peer.remote_status;
+    const auto ahead = static_cast<std::int16_t>(request.id.raw() - last.id);
+    if (last.known && ahead < 0 && now < last.when + kOnItsWayMax) return true;
+    last = {.when = now, .id = request.id.raw(), .known = true};
     peer.remote_ports = ports;
     peer.last_heard = now;
     wake_waiting(peer);
@@ -235,12 +253,15 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
     return;
   }
   context_.counters.add(Count::kEvProbesAnswered);
-  peer->reverse.confirm(request.ev, peer->paths.profile().entry(request.ev).plane);
+  if (is_usable(peer->paths.state(request.ev))) {
+    peer->reverse.confirm(request.ev, peer->paths.profile().entry(request.ev).plane);
+  }
   if (request.kind != Awaited::Kind::kBadEv) return;
   // MRC 9.3.1: answered often enough, the path is good again.
   if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(),
                             context_.settings.probe)) {
     change_ev(context_, request.peer, *peer, request.ev, EvInput::kProbeClean, now);
+    wake_waiting(*peer);
   }
   arm_peer(request.peer, *peer);
 }
@@ -252,7 +273,7 @@ void Endpoint::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
   peer.next_refresh = now + rtt;
   if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
   if (const auto path = peer.reverse.next_probe(peer.paths, ports_to(peer))) {
-    probe_ev(index, *path, Awaited::Kind::kReversePath);
+    probe_ev(index, peer, *path, Awaited::Kind::kReversePath);
   }
 }
 

@@ -7,11 +7,9 @@
 namespace openmrc::core {
 namespace {
 
-// How long a peer must be idle for its record of what is in flight to be given up.
-constexpr Duration kIdleAfter = seconds(1);
+constexpr Duration kLookForIdleEvery = seconds(1);
 
 }  // namespace
-
 void Endpoint::handle_timeout(Instant now) {
   while (const auto due = context_.timers.pop_due(now)) {
     if (due->owner.kind == TimerOwner::Kind::kQueuePair) {
@@ -41,21 +39,21 @@ void Endpoint::time_out_peer(const TimerQueue::Due& due, Instant now) {
   if (peer == nullptr || !TimerQueue::accept(peer->timer, due)) return;
   const Duration rtt = peer->congestion.base_rtt();
   while (const auto ev = peer->prober.next_due(now, rtt, context_.settings.probe)) {
-    probe_ev(due.owner.index, {*ev, peer->paths.profile().entry(*ev).plane}, Awaited::Kind::kBadEv);
+    probe_ev(due.owner.index, *peer, {*ev, peer->paths.profile().entry(*ev).plane},
+             Awaited::Kind::kBadEv);
   }
   if (peer->port_status.unanswered && peer->port_status.next <= now) {
-    queue_port_status(due.owner.index, *peer, now);
-  }
-  if (peer->flight && peer->in_flight <= ByteCount(0) && peer->last_sent + kIdleAfter <= now) {
-    peer->flight.reset();
+    repeat_port_status(due.owner.index, *peer, now);
   }
   arm_peer(due.owner.index, *peer);
+  if (!end_flight_if_idle(*peer, now)) {
+    context_.timers.arm(peer->timer, due.owner, now + kLookForIdleEvery);
+  }
 }
 
 void Endpoint::arm_peer(PeerIndex index, Peer& peer) {
   Instant next = peer.prober.next_time();
   if (peer.port_status.unanswered) next = std::min(next, peer.port_status.next);
-  if (peer.flight) next = std::min(next, peer.last_sent + kIdleAfter);
   if (next != kNever) context_.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, next);
 }
 
@@ -69,22 +67,41 @@ wire::EndpointRequestId Endpoint::await(const Awaited& awaited) {
 }
 
 // MRC 7.4.7: an EV probe takes the path that it asks about.
-void Endpoint::probe_ev(PeerIndex index, const PathSet::Choice& path, Awaited::Kind kind) {
-  const wire::EndpointRequestId id = await({.kind = kind, .ev = path.ev, .peer = index});
+void Endpoint::probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
+                        Awaited::Kind kind) {
+  const wire::EndpointRequestId id =
+      await({.kind = kind, .ev = path.ev, .peer = index, .peer_serial = peer.serial});
   context_.queue_control({.kind = ControlItem::Kind::kEvProbe,
                           .ev_index = path.ev,
                           .plane = path.plane,
                           .id = id.raw(),
+                          .serial = peer.serial,
                           .owner = index});
 }
 
-// MRC 7.4.8: repeated until it is answered.
-void Endpoint::queue_port_status(PeerIndex index, Peer& peer, Instant now) {
+// MRC 7.4.8: what changed is news, under a number of its own.
+void Endpoint::tell_port_status(PeerIndex index, Peer& peer, Instant now) {
   peer.port_status.unanswered = true;
-  peer.port_status.id = await({.kind = Awaited::Kind::kPortStatus, .peer = index});
-  peer.port_status.next = now + std::max(peer.congestion.rtt() * 2, microseconds(1));
-  context_.queue_control(
-      {.kind = ControlItem::Kind::kPortStatus, .id = peer.port_status.id.raw(), .owner = index});
+  peer.port_status.interval = std::max(peer.congestion.rtt() * 2, microseconds(1));
+  peer.port_status.id =
+      await({.kind = Awaited::Kind::kPortStatus, .peer = index, .peer_serial = peer.serial});
+  repeat_port_status(index, peer, now);
+}
+
+// Until it is answered, at doubling distances. Repeats keep their number, so that an answer to any
+// of them counts.
+void Endpoint::repeat_port_status(PeerIndex index, Peer& peer, Instant now) {
+  Peer::PortStatus& status = peer.port_status;
+  awaited_[status.id.raw() % kEndpointRequestsAwaitedMax] = {.kind = Awaited::Kind::kPortStatus,
+                                                             .id = status.id,
+                                                             .peer = index,
+                                                             .peer_serial = peer.serial};
+  status.next = now + status.interval;
+  status.interval = std::min(status.interval * 2, context_.settings.probe.interval_max);
+  context_.queue_control({.kind = ControlItem::Kind::kPortStatus,
+                          .id = status.id.raw(),
+                          .serial = peer.serial,
+                          .owner = index});
   arm_peer(index, peer);
 }
 
@@ -99,7 +116,7 @@ void Endpoint::set_port(Instant now, Plane plane, bool up) {
   for (PeerIndex index = 0; index < peers_.size(); ++index) {
     Peer* peer = peers_.find(index);
     if (peer == nullptr) continue;
-    queue_port_status(index, *peer, now);
+    tell_port_status(index, *peer, now);
     wake_waiting(*peer);
   }
 }

@@ -17,28 +17,20 @@ T& hold(Variant& variant) {
   return variant.template emplace<T>();
 }
 
-bool is_mapped_ipv4(const wire::Ipv6Address& address) {
-  const wire::Ipv6Address prefix = wire::Ipv6Address::of({0, 0, 0, 0, 0, 0xffff, 0, 0});
-  return std::equal(prefix.bytes.begin(), prefix.bytes.begin() + 12, address.bytes.begin());
-}
-
-wire::Ipv4Address unmapped(const wire::Ipv6Address& address) {
-  return wire::Ipv4Address(std::uint32_t{address.group(6)} << 16 | address.group(7));
-}
-
 wire::Ipv6Address joined(wire::Ipv6Address address, const wire::Ipv6Address& overlay) {
   for (std::size_t i = 0; i < address.bytes.size(); ++i) address.bytes[i] |= overlay.bytes[i];
   return address;
 }
 
-void set_addresses(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
-                   wire::Packet& packet) {
-  if (is_mapped_ipv4(destination)) [[unlikely]] {
-    packet.route = wire::Ipv4Route{.source = unmapped(source),
-                                   .destination = unmapped(destination),
-                                   .ev_low = static_cast<std::uint16_t>(ev.raw())};
-    return;
-  }
+void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
+              wire::Packet& packet) {
+  packet.route = wire::Ipv4Route{.source = wire::unmapped(source),
+                                 .destination = wire::unmapped(destination),
+                                 .ev_low = static_cast<std::uint16_t>(ev.raw())};
+}
+
+void set_ipv6(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
+              wire::Packet& packet) {
   auto& route = hold<wire::Ipv6Route>(packet.route);
   route.source = source;
   route.destination = destination;
@@ -92,7 +84,7 @@ void Endpoint::wake_waiting(Peer& peer) {
 }
 
 // Lets the first queue pair in line send one packet.
-Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit& out) {
+inline Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit& out) {
   QueuePair& qp = queue_pairs_[ready_.first()];
   const Sent sent = qp.state == QueuePairState::kReadyToSend ? send_data(now, ports, qp, out)
                                                              : Sent::kNothingToSend;
@@ -102,7 +94,7 @@ Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit& out) 
   switch (sent) {
     case Sent::kYes:
     case Sent::kNoPort: make_ready(qp); break;
-    case Sent::kWindowClosed:
+    case Sent::kMustWait:
       qp.queued = QueuePair::Queued::kWaiting;
       peers_[qp.connection.peer].waiting.push_back(queue_pairs_, qp.connection.index);
       break;
@@ -117,47 +109,55 @@ Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit& out) 
 }
 
 Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out) {
-  Requestor& requestor = qp.requestor;
-  const Requestor::Next next = requestor.next(context_);
-  if (next == Requestor::Next::kNothing) return Sent::kNothingToSend;
+  const Requestor::Offer offer = qp.requestor.next(context_, qp.connection.mtu);
+  if (offer.what == Requestor::Next::kNothing) return Sent::kNothingToSend;
+  if (offer.what == Requestor::Next::kNoRoom) return Sent::kNoPort;
   const Turn at = turn(qp, now);
-  if (!at.peer.may_send(requestor.next_size(context_, qp.connection.mtu, next))) {
-    return Sent::kWindowClosed;
+  if (!at.peer.may_send(offer.size)) return Sent::kMustWait;
+  const PlaneMask usable = ports_to(at.peer) & at.peer.paths.planes();
+  if (usable.empty()) {
+    qp.requestor.found_no_way(at);
+    return Sent::kMustWait;
   }
-  const auto path =
-      at.peer.paths.choose(ports & ports_to(at.peer), requestor.next_avoids(context_, next));
+  const auto path = at.peer.paths.choose(ports & usable, offer.avoid);
   if (!path) return Sent::kNoPort;
   set_route(at.peer, *path, out);
   out.packet.ecn = wire::Ecn::kCapable0;
   out.packet.transport.pkey = context_.settings.pkey;
-  auto& write = hold<wire::RdmaWrite>(out.packet.transport.body);
-  requestor.send(at, next, *path, write);
   // A peer that does not answer trimmed packets shall not get any (MRC 8).
   out.packet.traffic_class = !qp.connection.peer_sends_trim_nacks ? wire::TrafficClass::kNoTrim
-                             : write.retransmission ? wire::TrafficClass::kTrimmableRetransmission
-                                                    : wire::TrafficClass::kTrimmable;
+                             : offer.what == Requestor::Next::kResend
+                                 ? wire::TrafficClass::kTrimmableRetransmission
+                                 : wire::TrafficClass::kTrimmable;
+  qp.requestor.send(at, offer, *path, hold<wire::RdmaWrite>(out.packet.transport.body));
   context_.counters.add(Count::kDataSent);
   context_.counters.add_sent(path->plane);
   return Sent::kYes;
 }
 
-void Endpoint::set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const {
+inline void Endpoint::set_route(const Peer& peer, const PathSet::Choice& path,
+                                Transmit& out) const {
   const EvProfile& profile = peer.paths.profile();
   const EvEntry& entry = profile.entry(path.ev);
   const wire::Ipv6Address& source = context_.settings.addresses[path.plane.raw()];
+  const wire::Ipv6Address& destination = peer.addresses[path.plane.raw()];
   out.plane = path.plane;
   out.packet.udp_port = context_.settings.udp_port;
-  set_addresses(source, peer.addresses[path.plane.raw()], entry.ev, out.packet);
-  if (profile.mode() != EvFormatMode::kSrv6) [[likely]]
-    return;
-  // MRC 9.3.5: the outer destination is the path.
-  if (auto* route = std::get_if<wire::Ipv6Route>(&out.packet.route)) {
-    const auto segment = profile.segment(path.ev);
-    route->encapsulation = wire::SrEncapsulation{
-        .source = source,
-        .destination = joined(entry.outer, peer.path_overlay),
-        .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
-  }
+  if (peer.is_ipv4) [[unlikely]]
+    return set_ipv4(source, destination, entry.ev, out.packet);
+  set_ipv6(source, destination, entry.ev, out.packet);
+  if (peer.is_srv6) set_encapsulation(peer, path.ev, out.packet);
+}
+
+// MRC 9.3.5: the outer destination is the path.
+void Endpoint::set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet) {
+  const EvProfile& profile = peer.paths.profile();
+  const auto segment = profile.segment(ev);
+  auto& route = std::get<wire::Ipv6Route>(packet.route);
+  route.encapsulation = wire::SrEncapsulation{
+      .source = route.source,
+      .destination = joined(profile.entry(ev).outer, peer.path_overlay),
+      .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
 }
 
 // MRC 8: control packets are not marked and not trimmed.
@@ -196,7 +196,9 @@ Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const
                                              Transmit& out) {
   using Kind = ControlItem::Kind;
   QueuePair* qp = queue_pairs_.all[item.owner].get();
-  if (qp == nullptr || qp->connection.remote == Qpn{}) return Sent::kDropped;
+  if (qp == nullptr || qp->connection.remote == Qpn{} || qp->connection.serial != item.serial) {
+    return Sent::kDropped;
+  }
   const bool in_error = qp->state == QueuePairState::kError;
   if (in_error && item.kind != Kind::kNack && !qp->refusal) return Sent::kDropped;
   const Turn at = turn(*qp, now);
@@ -256,7 +258,7 @@ void Endpoint::fill_acknowledge(const Turn& turn, QueuePair& qp, wire::Acknowled
 Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
                                        Transmit& out) {
   Peer* peer = peers_.find(item.owner);
-  if (peer == nullptr) return Sent::kDropped;
+  if (peer == nullptr || peer->serial != item.serial) return Sent::kDropped;
   const bool is_probe = item.kind == ControlItem::Kind::kEvProbe;
   PlaneMask usable = ports_to(*peer);
   if (is_probe) usable = usable & PlaneMask::only(item.plane);
@@ -295,7 +297,9 @@ Endpoint::Sent Endpoint::fill_response(PlaneMask ports, const ControlItem& item,
     if (!ports.has(item.plane)) return Sent::kNoPort;
     out.plane = item.plane;
     out.packet.udp_port = context_.settings.udp_port;
-    set_addresses(context_.settings.addresses[item.plane.raw()], item.address, item.ev, out.packet);
+    const wire::Ipv6Address& source = context_.settings.addresses[item.plane.raw()];
+    const bool is_ipv4 = wire::is_mapped_ipv4(item.address);
+    (is_ipv4 ? set_ipv4 : set_ipv6)(source, item.address, item.ev, out.packet);
   }
   set_control(out, wire::TrafficClass::kControl);
   out.packet.transport.body = wire::EndpointResponse{

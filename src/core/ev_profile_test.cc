@@ -81,6 +81,7 @@ TEST(EvProfile, TheFirstHalfGoesToTheFlowLabelTheSecondToTheSourcePort) {
   EXPECT_EQ(profile->segment(EvIndex(0)), std::nullopt);
 }
 
+// MRC 9.3.3
 TEST(EvProfile, UdpModeFillsTheSourcePortOnly) {
   const std::vector evs{PortedEv{bits({0xc1, 0x02}), PortNumber(1)}};
   const auto profile = EvProfile::explicit_list({.format = kUdp, .evs = evs});

@@ -7,9 +7,6 @@
 // Every limit of the core that is not a setting. The limits that are settings are in settings.h.
 namespace openmrc::core {
 
-// MRC 6.3.1, 7.5.1: eight bits state a window of PSNs; every implementation supports at least 8.
-inline constexpr std::uint8_t kMprRequired = 8;
-
 // MRC 7.4.1: timeout = 1.024 us x 2^n.
 inline constexpr unsigned kTimeoutExponentMax = 24;
 inline constexpr unsigned kLinearRetriesMax = 7;

@@ -91,7 +91,7 @@ TEST_F(MemoryRegionsTest, RefusesWhatOnlyFitsWhenAddressesWrap) {
   EXPECT_EQ(found(high, kTop - 1, 1), memory_.data() + 99);
 }
 
-// MRC 2.6
+// MRC 6.3
 TEST_F(MemoryRegionsTest, AQueuePairOfAnotherDomainIsRefused) {
   const RKey key = add_at(0, 100);
   const auto access = regions_.find_writable(
@@ -99,7 +99,7 @@ TEST_F(MemoryRegionsTest, AQueuePairOfAnotherDomainIsRefused) {
   EXPECT_TRUE(access == failure(AccessError::kOtherDomain));
 }
 
-// MRC 2.6
+// MRC 6.3
 TEST_F(MemoryRegionsTest, MemoryThatPeersMayNotWriteToIsRefused) {
   const RKey key = add({.domain = kDomain, .address = 0, .length = 100, .remote_write = false});
   EXPECT_EQ(refusal(key, 0, 1), AccessError::kNotWritable);

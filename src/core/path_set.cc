@@ -11,7 +11,7 @@ namespace openmrc::core {
 
 PathSet::PathSet(const EvProfile& profile, std::uint64_t seed)
     : profile_(&profile),
-      random_state_(seed),
+      random_state_(split_mix(seed)),
       planes_(PlaneMask::first(profile.planes())),
       usable_(static_cast<std::uint16_t>(profile.size())),
       rotations_(std::make_unique<Rotation[]>(profile.planes())),
@@ -26,39 +26,19 @@ PathSet::PathSet(const EvProfile& profile, std::uint64_t seed)
     for (auto i = static_cast<std::uint32_t>(range.count); i > 1; --i) {
       std::swap(order_[range.first + i - 1], order_[range.first + random_below(i)]);
     }
-    rotations_[p].active = static_cast<std::uint16_t>(profile.active_per_plane());
+    rotations_[p] = {.active = static_cast<std::uint16_t>(profile.active_per_plane()),
+                     .first = static_cast<std::uint16_t>(range.first)};
   }
 }
 
-// Small and quick; only the order of paths depends on it.
-std::uint32_t PathSet::random_below(std::uint32_t bound) {
-  return static_cast<std::uint32_t>((split_mix(random_state_) >> 32) * bound >> 32);
-}
-
-std::optional<PathSet::Choice> PathSet::choose(PlaneMask ports, std::optional<EvIndex> avoid) {
-  const PlaneMask eligible = ports & planes_;
-  if (eligible.empty()) return std::nullopt;
-  const Plane plane = eligible.next_from(next_plane_);
-  next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
-  return Choice{choose_in(plane, avoid), plane};
-}
-
-// The next EV of the pass: one of those that have not had their turn, each equally likely.
-EvIndex PathSet::draw(Plane plane) {
-  Rotation& rotation = rotations_[plane.raw()];
-  std::uint8_t* order = &order_[profile_->range(plane).first];
-  if (rotation.cursor >= rotation.active) rotation.cursor = 0;
-  const std::uint32_t left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
-  std::swap(order[rotation.cursor], order[rotation.cursor + random_below(left)]);
-  return EvIndex(order[rotation.cursor++]);
-}
-
+// The EV that was drawn may not be used: it is to be skipped, or avoided.
+//
 // MRC 11.2.2: what is marked SKIP is passed over and is good again; at most one for each packet.
-EvIndex PathSet::choose_in(Plane plane, std::optional<EvIndex> avoid) {
+EvIndex PathSet::choose_further(Plane plane, EvIndex drawn, std::optional<EvIndex> avoid) {
   std::optional<EvIndex> forgiven;
   // Two passes meet every EV of the rotation at least once.
-  for (unsigned tries = 2u * rotations_[plane.raw()].active; tries > 0; --tries) {
-    const EvIndex ev = draw(plane);
+  unsigned tries = 2u * rotations_[plane.raw()].active;
+  for (EvIndex ev = drawn; tries > 0; --tries, ev = draw(plane)) {
     if (ev == avoid || ev == forgiven) continue;
     if (state(ev) == EvState::kGood) return ev;
     if (forgiven) continue;

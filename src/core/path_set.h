@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "openmrc/base/ids.h"
 #include "openmrc/core/ev_profile.h"
@@ -33,7 +34,17 @@ class PathSet {
   // each pass. `avoid` is not chosen if its plane has another. Nothing if no plane in `ports` has a
   // path.
   [[nodiscard]] std::optional<Choice> choose(PlaneMask ports,
-                                             std::optional<EvIndex> avoid = std::nullopt);
+                                             std::optional<EvIndex> avoid = std::nullopt) {
+    const PlaneMask eligible = ports & planes_;
+    if (eligible.empty()) return std::nullopt;
+    const Plane plane = eligible.next_from(next_plane_);
+    next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
+    const EvIndex ev = draw(plane);
+    const bool avoided = avoid.has_value() && *avoid == ev;
+    if (state(ev) == EvState::kGood && !avoided) [[likely]]
+      return Choice{ev, plane};
+    return Choice{choose_further(plane, ev, avoid), plane};
+  }
   // Planes that have a path.
   [[nodiscard]] PlaneMask planes() const { return planes_; }
 
@@ -57,15 +68,29 @@ class PathSet {
   struct Rotation {
     std::uint16_t active = 0;  // the first so many of the plane's EVs are in rotation
     std::uint16_t cursor = 0;  // those before it have had their turn in this pass
+    std::uint16_t first = 0;   // where the plane's EVs begin in the order
   };
 
-  [[nodiscard]] EvIndex choose_in(Plane plane, std::optional<EvIndex> avoid);
-  EvIndex draw(Plane plane);
+  [[nodiscard]] EvIndex choose_further(Plane plane, EvIndex drawn, std::optional<EvIndex> avoid);
+  // The next EV of the pass: one of those that have not had their turn, each equally likely.
+  EvIndex draw(Plane plane) {
+    Rotation& rotation = rotations_[plane.raw()];
+    if (rotation.cursor >= rotation.active) rotation.cursor = 0;
+    std::uint8_t* next = &order_[rotation.first] + rotation.cursor;
+    const auto left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
+    std::swap(*next, next[random_below(left)]);
+    ++rotation.cursor;
+    return EvIndex(*next);
+  }
   void set_state(EvIndex ev, EvState state);
   void leave_rotation(EvIndex ev);
   void enter_rotation(EvIndex ev);
   [[nodiscard]] std::uint16_t position_of(Plane plane, EvIndex ev) const;
-  std::uint32_t random_below(std::uint32_t bound);
+  // Small and quick (a linear congruence, its upper half); only the order of paths depends on it.
+  std::uint32_t random_below(std::uint32_t bound) {
+    random_state_ = random_state_ * 6364136223846793005 + 1442695040888963407;
+    return static_cast<std::uint32_t>((random_state_ >> 32) * bound >> 32);
+  }
 
   const EvProfile* profile_;
   std::uint64_t random_state_;

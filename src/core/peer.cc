@@ -12,7 +12,24 @@ void count_change(Counters& counters, EvState before, EvState after) {
   if (before == EvState::kAssumedBad && is_usable(after)) counters.add(Count::kEvsReadmitted);
 }
 
+// How long a peer is idle before its record of what is in flight is given up.
+constexpr Duration kIdleAfter = seconds(1);
+
 }  // namespace
+
+void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now) {
+  peer.flight = std::make_unique<PathFlight>();
+  for (PathFlight::OnEv& on_ev : peer.flight->on_ev) on_ev.latest = peer.send_order;
+  peer.arrived_order = peer.send_order;
+  context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, now + kIdleAfter);
+}
+
+bool end_flight_if_idle(Peer& peer, Instant now) {
+  if (peer.flight && peer.in_flight <= ByteCount(0) && peer.last_sent + kIdleAfter <= now) {
+    peer.flight.reset();
+  }
+  return !peer.flight;
+}
 
 void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInput input,
                Instant now) {
@@ -27,10 +44,12 @@ void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInpu
     context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, peer.prober.next_time());
   }
   if (!is_usable(after)) peer.reverse.forget(ev, entry.plane);
-  context.record({.when = now,
-                  .kind = TraceKind::kEvState,
-                  .ev = ev,
-                  .value = static_cast<std::int64_t>(after)});
+  if (context.tracing()) {
+    context.record({.when = now,
+                    .kind = TraceKind::kEvState,
+                    .ev = ev,
+                    .value = static_cast<std::int64_t>(after)});
+  }
   // SKIP comes and goes with every mark; watchers hear of what lasts (API: GOOD, ASSUMED_BAD).
   if (is_usable(before) && is_usable(after)) return;
   context.queue_event(EvChange{.peer = index,

@@ -30,7 +30,12 @@ using PeerIndex = std::uint32_t;
 // was sent well before something that has arrived, and has not arrived itself, is lost. Allocated
 // when something is sent and given up when the peer falls idle.
 struct PathFlight {
-  std::array<std::uint32_t, kEvsPerProfileMax> latest_on_ev{};
+  struct OnEv {
+    std::uint32_t latest = 0;  // order of the latest that has arrived
+    std::uint8_t sent = 0;     // how many were sent, wrapping
+    std::uint8_t settled = 0;  // how many have arrived or are held for lost, wrapping
+  };
+  std::array<OnEv, kEvsPerProfileMax> on_ev{};
 };
 
 // A destination: all that its queue pairs share. Paths and congestion belong to the way there, not
@@ -52,12 +57,22 @@ struct Peer {
   std::uint32_t send_order = 0;     // of the latest packet sent
   std::uint32_t arrived_order = 0;  // of the latest packet that has arrived
   std::unique_ptr<PathFlight> flight;
+  bool has_gap = false;  // a packet arrived before another that was sent earlier on the same path
+  bool is_ipv4 = false;  // how to reach it
+  bool is_srv6 = false;
 
+  struct RemoteStatus {
+    Instant when{};
+    std::uint16_t id = 0;  // of the request that said so
+    bool known = false;
+  };
+  RemoteStatus remote_status{};
   PlaneMask remote_ports = PlaneMask::all();  // as the peer says (MRC 7.4.8)
   std::vector<wire::Ipv6Address> addresses;   // one for each plane
   wire::Ipv6Address path_overlay{};           // added to the outer address of every SRv6 path
   EvProfileId ev_profile{};
   CcProfileId cc_profile{};
+  std::uint32_t serial = 0;       // no two peers of an endpoint have the same
   std::uint32_t queue_pairs = 0;  // that are connected
   PoolList waiting;               // queue pairs that wait for the window
 
@@ -71,12 +86,18 @@ struct Peer {
   struct PortStatus {
     bool unanswered = false;
     wire::EndpointRequestId id{};
+    Duration interval{};  // to the next repeat; doubles
     Instant next = kNever;
   };
   PortStatus port_status{};
 };
 
 struct Context;
+
+// Begins to keep track of what is in flight to the peer.
+void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now);
+// Stops if nothing has been sent for long; returns whether it has stopped.
+bool end_flight_if_idle(Peer& peer, Instant now);
 
 // Tells the peer's paths what happened to one of them, and everybody who has to know: prober,
 // reverse paths, watchers, counters.

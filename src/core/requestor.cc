@@ -7,12 +7,41 @@
 
 namespace openmrc::core {
 
+namespace {
+
 // One packet's share of a message.
-struct Requestor::Cut {
+struct Cut {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
   bool is_last = false;
 };
+
+[[gnu::always_inline]] inline wire::MessagePart part_of(const SendMessage& message,
+                                                        const Cut& cut) {
+  using wire::MessagePart;
+  if (!cut.is_last) return cut.offset == 0 ? MessagePart::first() : MessagePart::middle();
+  const bool only = cut.offset == 0;
+  if (!message.has_immediate) return only ? MessagePart::only() : MessagePart::last();
+  return only ? MessagePart::only(message.immediate) : MessagePart::last(message.immediate);
+}
+
+// MRC 6.2: every packet says by itself where it belongs.
+[[gnu::always_inline]] inline void fill(const Turn& turn, const SendMessage& message,
+                                        const Cut& cut, UnwrappedPsn psn, wire::RdmaWrite& out) {
+  out.destination_qp = turn.connection.remote;
+  out.psn = psn.wrapped();
+  out.part = part_of(message, cut);
+  out.meth = {.rqmsn = message.rqmsn, .msn = message.msn};
+  out.sent = wire::TxTimestamp{.ticks = ticks_at(turn.now)};
+  out.reth = {.virtual_address = message.remote_address + cut.offset,
+              .rkey = message.rkey,
+              .dma_length = message.length};
+  out.payload = message.data == nullptr
+                    ? wire::Payload::of_length(cut.size)
+                    : wire::Payload::of_bytes({message.data + cut.offset, cut.size});
+}
+
+}  // namespace
 
 Requestor::Requestor(const ReadyToSendAttributes& attributes)
     : window_(attributes.mpr, UnwrappedPsn(attributes.first_psn.raw())),
@@ -38,42 +67,32 @@ void Requestor::arm(const Turn& turn) {
                           next_deadline(turn));
 }
 
-Requestor::Next Requestor::next(Context& context) {
-  // Oldest gap first, and gaps before new packets (MRC 7.4.4).
-  if (ack_wanted_) return Next::kResend;
-  if (window_.has_lost()) {
-    // The responder may have shrunk the window below what is lost (MRC 7.5.1).
-    const bool allowed = psn_range_ == psn_range_max_ ||
-                         window_.oldest_lost(context.sent) - window_.oldest() < psn_range_;
-    return allowed ? Next::kResend : Next::kNothing;
-  }
-  if (current_ == kNoElement || window_.size() >= psn_range_) return Next::kNothing;
-  if (offset_ == 0 && immediates_open_ >= immediates_max_ &&
-      context.messages[current_].has_immediate) {
-    return Next::kNothing;
-  }
-  return window_.can_append(context.sent) ? Next::kNew : Next::kNothing;
+// Oldest gap first, and gaps before new packets (MRC 7.4.4).
+Requestor::Offer Requestor::next(Context& context, std::uint32_t mtu) {
+  if (ack_wanted_ || window_.has_lost()) [[unlikely]]
+    return next_resend(context);
+  if (current_ == kNoElement || window_.size() >= psn_range_) return {};
+  const SendMessage& message = context.messages[current_];
+  const bool is_held = offset_ == 0 && message.has_immediate && immediates_open_ >= immediates_max_;
+  if (is_held) return {};
+  if (!window_.can_append(context.sent)) return {.what = Next::kNoRoom};
+  const std::uint32_t left = message.length - offset_;
+  const bool is_last = left <= mtu;
+  const std::uint32_t payload_size = is_last ? left : mtu;
+  return {.what = Next::kNew,
+          .is_last = is_last,
+          .payload_size = payload_size,
+          .size = nominal_size(payload_size, is_last && message.has_immediate)};
 }
 
-Requestor::Cut Requestor::cut(const SendMessage& message, std::uint32_t offset,
-                              std::uint32_t mtu) const {
-  const std::uint32_t left = message.length - offset;
-  return {.offset = offset, .size = std::min(left, mtu), .is_last = left <= mtu};
-}
-
-ByteCount Requestor::next_size(Context& context, std::uint32_t mtu, Next what) {
-  if (what == Next::kNew) {
-    const SendMessage& message = context.messages[current_];
-    const Cut next = cut(message, offset_, mtu);
-    return nominal_size(next.size, next.is_last && message.has_immediate);
-  }
-  if (ack_wanted_) return ByteCount(0);  // not counted as in flight: it has arrived already
-  return ByteCount(window_.packet(context.sent, window_.oldest_lost(context.sent)).size);
-}
-
-std::optional<EvIndex> Requestor::next_avoids(Context& context, Next what) {
-  if (what == Next::kNew || ack_wanted_) return std::nullopt;
-  return window_.packet(context.sent, window_.oldest_lost(context.sent)).ev;
+Requestor::Offer Requestor::next_resend(Context& context) {
+  // For an acknowledgement: what is sent has arrived already and does not count as in flight.
+  if (ack_wanted_) return {.what = Next::kResend};
+  const UnwrappedPsn psn = window_.oldest_lost(context.sent);
+  // The responder may have shrunk the window below what is lost (MRC 7.5.1).
+  if (psn - window_.oldest() >= psn_range_) return {};
+  const SentPacket& packet = window_.packet(context.sent, psn);
+  return {.what = Next::kResend, .avoid = packet.ev, .size = ByteCount(packet.size)};
 }
 
 void Requestor::begin_message(SendMessage& message) {
@@ -84,59 +103,74 @@ void Requestor::begin_message(SendMessage& message) {
   ++immediates_open_;
 }
 
-void Requestor::depart(const Turn& turn, SentPacket& packet, const PathSet::Choice& path) {
+[[gnu::always_inline]] inline void Requestor::depart(const Turn& turn, SentPacket& packet,
+                                                     const PathSet::Choice& path) {
   Peer& peer = turn.peer;
+  if (!peer.flight) [[unlikely]] {
+    start_flight(turn.context, turn.connection.peer, peer, turn.now);
+  }
   packet.sent = turn.now;
   packet.order = ++peer.send_order;
+  packet.order_on_ev = ++peer.flight->on_ev[path.ev.raw()].sent;
   packet.ev = path.ev;
   peer.in_flight += ByteCount(packet.size);
   peer.last_sent = turn.now;
   last_sent_ = turn.now;
-  if (!peer.flight) [[unlikely]] {
-    peer.flight = std::make_unique<PathFlight>();
-    peer.flight->latest_on_ev.fill(peer.send_order - 1);
-    peer.arrived_order = peer.send_order - 1;
-  }
 }
 
-void Requestor::send(const Turn& turn, Next what, const PathSet::Choice& path,
+void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
                      wire::RdmaWrite& out) {
-  Context& context = turn.context;
   const bool was_empty = window_.empty();
-  if (what == Next::kNew) {
-    SendMessage& message = context.messages[current_];
-    if (offset_ == 0) begin_message(message);
-    const Cut next = cut(message, offset_, turn.connection.mtu);
-    const UnwrappedPsn psn = window_.next();
-    SentPacket& packet = window_.append(context.sent);
-    packet.message = current_;
-    packet.transmissions = 1;
-    packet.size = static_cast<std::uint32_t>(
-        nominal_size(next.size, next.is_last && message.has_immediate).raw());
-    depart(turn, packet, path);
-    fill(turn, message, next, psn, out);
-    offset_ += next.size;
-    if (next.is_last) {
-      ++sent_messages_;
-      current_ = message.next;
-      offset_ = 0;
-    }
-    out.retransmission = false;
-    // MRC 7.4, UET 3.6.13: ask for a SACK when nothing else will bring one soon.
-    out.ack_request =
-        current_ == kNoElement || window_.size() >= psn_range_ ||
-        !turn.peer.may_send(nominal_size(turn.connection.mtu, false)) ||
-        turn.peer.congestion.window() < ByteCount(context.settings.sack.threshold_bytes);
+  no_way_ = false;
+  if (offer.what == Next::kNew) [[likely]] {
+    send_new(turn, offer, path, out);
+  } else {
+    resend(turn, path, out);
+  }
+  if (was_empty) arm(turn);
+}
+
+[[gnu::always_inline]] inline void Requestor::send_new(const Turn& turn, const Offer& offer,
+                                                       const PathSet::Choice& path,
+                                                       wire::RdmaWrite& out) {
+  Context& context = turn.context;
+  Peer& peer = turn.peer;
+  SendMessage& message = context.messages[current_];
+  if (offset_ == 0) begin_message(message);
+  const UnwrappedPsn psn = window_.next();
+  SentPacket& packet = window_.append(context.sent);
+  packet.message = current_;
+  packet.transmissions = 1;
+  packet.size = static_cast<std::uint32_t>(offer.size.raw());
+  depart(turn, packet, path);
+  fill(turn, message, {.offset = offset_, .size = offer.payload_size, .is_last = offer.is_last},
+       psn, out);
+  offset_ += offer.payload_size;
+  if (offer.is_last) {
+    ++sent_messages_;
+    current_ = message.next;
+    offset_ = 0;
+  }
+  out.retransmission = false;
+  // MRC 7.4, UET 3.6.13: ask for a SACK when nothing else will bring one soon.
+  out.ack_request = current_ == kNoElement || window_.size() >= psn_range_ ||
+                    !peer.may_send(nominal_size(turn.connection.mtu, false)) ||
+                    peer.congestion.window() < ByteCount(context.settings.sack.threshold_bytes);
+  if (context.tracing()) {
     context.record({.when = turn.now,
                     .kind = TraceKind::kSent,
                     .qpn = turn.connection.local,
                     .psn = psn.wrapped(),
                     .ev = path.ev,
-                    .value = next.size});
-  } else {
-    resend(turn, path, out);
+                    .value = offer.payload_size});
   }
-  if (was_empty) arm(turn);
+}
+
+void Requestor::found_no_way(const Turn& turn) {
+  if (no_way_) return;
+  no_way_ = true;
+  last_timeout_ = turn.now;
+  arm(turn);
 }
 
 // MRC 7.4.4: a retransmission says so, takes a fresh path, and wants to be answered.
@@ -161,38 +195,22 @@ void Requestor::resend(const Turn& turn, const PathSet::Choice& path, wire::Rdma
   const SendMessage& message = context.messages[message_index];
   const auto offset =
       static_cast<std::uint32_t>((psn.raw() - message.first_psn) * turn.connection.mtu);
-  fill(turn, message, cut(message, offset, turn.connection.mtu), psn, out);
+  const std::uint32_t left = message.length - offset;
+  fill(turn, message,
+       {.offset = offset,
+        .size = std::min(left, turn.connection.mtu),
+        .is_last = left <= turn.connection.mtu},
+       psn, out);
   out.retransmission = true;
   out.ack_request = true;
-  context.record({.when = turn.now,
-                  .kind = TraceKind::kResent,
-                  .qpn = turn.connection.local,
-                  .psn = psn.wrapped(),
-                  .ev = path.ev,
-                  .value = out.payload.size()});
-}
-
-void Requestor::fill(const Turn& turn, const SendMessage& message, const Cut& cut, UnwrappedPsn psn,
-                     wire::RdmaWrite& out) const {
-  using wire::MessagePart;
-  out.destination_qp = turn.connection.remote;
-  out.psn = psn.wrapped();
-  if (cut.is_last) {
-    const bool only = cut.offset == 0;
-    out.part = message.has_immediate ? (only ? MessagePart::only(message.immediate)
-                                             : MessagePart::last(message.immediate))
-                                     : (only ? MessagePart::only() : MessagePart::last());
-  } else {
-    out.part = cut.offset == 0 ? MessagePart::first() : MessagePart::middle();
+  if (context.tracing()) {
+    context.record({.when = turn.now,
+                    .kind = TraceKind::kResent,
+                    .qpn = turn.connection.local,
+                    .psn = psn.wrapped(),
+                    .ev = path.ev,
+                    .value = out.payload.size()});
   }
-  out.meth = {.rqmsn = message.rqmsn, .msn = message.msn};
-  out.sent = wire::TxTimestamp{.ticks = ticks_at(turn.now)};
-  out.reth = {.virtual_address = message.remote_address + cut.offset,
-              .rkey = message.rkey,
-              .dma_length = message.length};
-  out.payload = message.data == nullptr
-                    ? wire::Payload::of_length(cut.size)
-                    : wire::Payload::of_bytes({message.data + cut.offset, cut.size});
 }
 
 void Requestor::complete_first(const Turn& turn, WorkStatus status, Flush how) {
@@ -212,8 +230,10 @@ void Requestor::complete_first(const Turn& turn, WorkStatus status, Flush how) {
 
 void Requestor::flush(const Turn& turn, const Fatal& fatal, Flush how) {
   Context& context = turn.context;
-  window_.clear(context.sent,
-                [&](SentPacket& packet) { turn.peer.in_flight -= ByteCount(packet.size); });
+  window_.clear(context.sent, [&](SentPacket& packet) {
+    turn.peer.in_flight -= ByteCount(packet.size);
+    ++turn.peer.flight->on_ev[packet.ev.raw()].settled;
+  });
   bool named_one = false;
   while (!messages_.empty()) {
     const SendMessage& message = context.messages[messages_.first()];

@@ -19,8 +19,9 @@ namespace openmrc::core {
 // What ends a queue pair.
 struct Fatal {
   WorkStatus status = WorkStatus::kSuccess;
-  bool by_peer = false;
-  UnwrappedPsn psn{};  // of the request that failed
+  bool by_peer = false;  // the peer refused
+  bool by_us = false;    // we refused what the peer asked for
+  UnwrappedPsn psn{};    // of the request that failed
 };
 
 // What becomes of posted work when its queue pair leaves service: InfiniBand completes it on the
@@ -41,15 +42,27 @@ class Requestor {
 
   // What the windows of PSNs and immediates allow to be sent now; the congestion window is for the
   // caller to ask.
-  enum class Next : std::uint8_t { kNothing, kResend, kNew };
-  [[nodiscard]] Next next(Context& context);
-  // Nominal size of it, and the path that it should not take again.
-  [[nodiscard]] ByteCount next_size(Context& context, std::uint32_t mtu, Next what);
-  [[nodiscard]] std::optional<EvIndex> next_avoids(Context& context, Next what);
-  // Sends it: takes it into flight and fills in the record.
-  void send(const Turn& turn, Next what, const PathSet::Choice& path, wire::RdmaWrite& out);
+  enum class Next : std::uint8_t {
+    kNothing,
+    kResend,
+    kNew,
+    kNoRoom,  // the endpoint's limit of packets in flight is reached
+  };
+  struct Offer {
+    Next what = Next::kNothing;
+    bool is_last = false;            // of its message
+    std::optional<EvIndex> avoid{};  // the path that it took before
+    std::uint32_t payload_size = 0;  // of a new one
+    ByteCount size{};                // nominal
+  };
+  [[nodiscard]] Offer next(Context& context, std::uint32_t mtu);
+  // Sends what was offered: takes it into flight and fills in the record.
+  void send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
+            wire::RdmaWrite& out);
+  // It cannot be sent: there is no way to the peer. After a timeout that counts as a retry.
+  void found_no_way(const Turn& turn);
 
-  [[nodiscard]] std::optional<Fatal> on_sack(const Turn& turn, const wire::Sack& sack);
+  void on_sack(const Turn& turn, const wire::Sack& sack);
   [[nodiscard]] std::optional<Fatal> on_nack(const Turn& turn, const wire::Nack& nack);
   [[nodiscard]] std::optional<Fatal> on_acknowledge(const Turn& turn,
                                                     const wire::Acknowledge& acknowledge);
@@ -75,30 +88,32 @@ class Requestor {
   [[nodiscard]] std::int64_t psn_range() const { return psn_range_; }
 
  private:
-  struct Cut;
-
   // requestor.cc
   void begin_message(SendMessage& message);
-  [[nodiscard]] Cut cut(const SendMessage& message, std::uint32_t offset, std::uint32_t mtu) const;
-  void fill(const Turn& turn, const SendMessage& message, const Cut& cut, UnwrappedPsn psn,
-            wire::RdmaWrite& out) const;
+  [[nodiscard]] Offer next_resend(Context& context);
   void complete_first(const Turn& turn, WorkStatus status, Flush how = Flush::kComplete);
+  void send_new(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
+                wire::RdmaWrite& out);
   void depart(const Turn& turn, SentPacket& packet, const PathSet::Choice& path);
   void resend(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out);
   void arm(const Turn& turn);
 
   // requestor_feedback.cc
   struct Feedback;
-  [[nodiscard]] std::optional<Feedback> read_sack(const Turn& turn, const wire::Sack& sack);
+  [[nodiscard]] bool read_sack(const Turn& turn, const wire::Sack& sack, Feedback& feedback);
   void take_arrivals(const Turn& turn, const Feedback& feedback);
   void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
   void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
   void mark_path(const Turn& turn, const wire::Sack& sack);
+  [[nodiscard]] bool may_have_lost(const Turn& turn);
   void find_lost(const Turn& turn);
+  void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
   void find_lost_by_probe(const Turn& turn, const Feedback& feedback, std::uint16_t ooo_count);
   void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause, bool blame_path);
   void refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, wire::NackReason reason);
-  void progressed(Instant now);
+  void progressed(const Turn& turn);
+  void heard(const Turn& turn);
+  [[nodiscard]] bool is_open(const Context& context, UnwrappedPsn psn) const;
   [[nodiscard]] std::int64_t completed_by(const Context& context, std::int64_t count,
                                           UnwrappedPsn psn) const;
   static WorkStatus status_of(wire::AckSyndrome syndrome);
@@ -107,7 +122,6 @@ class Requestor {
   // requestor_timers.cc
   [[nodiscard]] Duration timeout() const;
   [[nodiscard]] Duration probe_timeout(const Turn& turn) const;
-  [[nodiscard]] bool all_sent_arrived() const { return window_.empty(); }
   [[nodiscard]] bool awaits_acknowledgement(const Context& context) const;
   [[nodiscard]] Instant timeout_deadline(const Turn& turn);
   [[nodiscard]] Instant probe_deadline(const Turn& turn) const;
@@ -133,6 +147,7 @@ class Requestor {
   std::uint8_t probes_in_row_ = 0;  // without feedback
   bool ack_wanted_ = false;         // the last packet of a message is to be sent again
   bool probe_awaited_ = false;
+  bool no_way_ = false;  // nothing is in flight, and there was no way to the peer
   std::uint16_t probe_id_ = 0;
   std::uint32_t probe_order_ = 0;  // of the latest packet sent before the probe
   std::uint32_t retries_ = 0;      // of the oldest packet, without progress

@@ -30,18 +30,17 @@ struct Requestor::Feedback {
   bool answers_awaited_probe = false;
 };
 
-// MRC 7.4.5. Nothing if it cannot be true. A SACK that is older than what is known says nothing
+// MRC 7.4.5. False if it cannot be true. A SACK that is older than what is known says nothing
 // wrong, only little new.
-std::optional<Requestor::Feedback> Requestor::read_sack(const Turn& turn, const wire::Sack& sack) {
+inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedback& feedback) {
   const wire::Seth& seth = sack.seth;
-  Feedback feedback;
   feedback.cumulative = window_.oldest().nearest(seth.cack_psn);
   feedback.bitmap_base = feedback.cumulative + seth.sack_offset;
   feedback.bitmap = seth.sack_bitmap;
   const std::int64_t reported = seth.sack_bitmap == 0 ? 0 : 64 - std::countl_zero(seth.sack_bitmap);
   if (feedback.cumulative >= window_.next() || feedback.bitmap_base + reported > window_.next()) {
     turn.context.counters.add(Count::kDropSackUnsent);
-    return std::nullopt;
+    return false;
   }
   if (const auto probe = seth.trigger.probe_id()) {
     if (!probe_awaited_ || probe->raw() != probe_id_) {
@@ -50,7 +49,7 @@ std::optional<Requestor::Feedback> Requestor::read_sack(const Turn& turn, const 
       feedback.answers_awaited_probe = true;
       feedback.rtt = turn.now - probe_sent_;
     }
-    return feedback;
+    return true;
   }
   // MRC 8, UET 3.6.13: a round trip counts only if it is clear which transmission was answered.
   const UnwrappedPsn trigger = feedback.cumulative + *seth.trigger.packet_offset();
@@ -58,61 +57,78 @@ std::optional<Requestor::Feedback> Requestor::read_sack(const Turn& turn, const 
     const SentPacket& packet = window_.packet(turn.context.sent, trigger);
     const unsigned expected = sack.retransmission ? 2 : 1;
     if (packet.transmissions == expected) feedback.rtt = turn.now - packet.sent;
+  } else if (trigger < window_.oldest() && trigger >= window_.oldest() - psn_range_max_) {
+    // An acknowledgement overtook the SACK, as is usual with messages of one packet. The timestamp
+    // is that of the transmission; but its 16 bits wrap, so it cannot prove a shorter way.
+    const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
+    feedback.rtt = std::max(nanoseconds(std::int64_t{ticks} << 7), turn.peer.congestion.base_rtt());
   }
-  return feedback;
+  return true;
 }
 
-std::optional<Fatal> Requestor::on_sack(const Turn& turn, const wire::Sack& sack) {
-  const auto feedback = read_sack(turn, sack);
-  if (!feedback) return std::nullopt;
+void Requestor::on_sack(const Turn& turn, const wire::Sack& sack) {
+  Feedback feedback;
+  if (!read_sack(turn, sack, feedback)) return;
   turn.context.counters.add(Count::kSacksReceived);
-  last_feedback_ = turn.now;
-  probes_in_row_ = 0;
-  take_arrivals(turn, *feedback);
-  tell_congestion_control(turn, sack, *feedback);
+  heard(turn);
+  take_arrivals(turn, feedback);
+  tell_congestion_control(turn, sack, feedback);
   mark_path(turn, sack);
   // MRC 7.5.1: the responder's window, if both agreed that it may change.
-  if (turn.connection.dynamic_mpr && sack.seth.mpr != 0) {
+  const bool is_latest = feedback.cumulative + 1 >= window_.oldest();
+  if (turn.connection.dynamic_mpr && sack.seth.mpr != 0 && is_latest) {
     psn_range_ = std::min(sack.seth.mpr * kPsnsPerMpr, psn_range_max_);
   }
-  if (window_.empty()) return std::nullopt;
-  if (feedback->answers_awaited_probe) {
+  if (window_.empty()) return;
+  if (feedback.answers_awaited_probe) {
     probe_awaited_ = false;
-    find_lost_by_probe(turn, *feedback, sack.cc_state.ooo_count);
+    find_lost_by_probe(turn, feedback, sack.cc_state.ooo_count);
   }
-  find_lost(turn);
-  return std::nullopt;
+  if (may_have_lost(turn)) find_lost(turn);
 }
 
-void Requestor::progressed(Instant now) {
+void Requestor::progressed(const Turn& turn) {
+  last_timeout_ = turn.now;
+  if (retries_ == 0) return;
   retries_ = 0;
-  last_timeout_ = now;
+  arm(turn);  // the next timeout is nearer now
 }
 
-void Requestor::arrived(const Turn& turn, SentPacket& packet, bool was_in_flight) {
+void Requestor::heard(const Turn& turn) {
+  last_feedback_ = turn.now;
+  if (probes_in_row_ == 0) return;
+  probes_in_row_ = 0;
+  arm(turn);
+}
+
+// What a SACK says of one packet.
+[[gnu::always_inline]] inline void Requestor::arrived(const Turn& turn, SentPacket& packet,
+                                                      bool was_in_flight) {
   Peer& peer = turn.peer;
-  if (was_in_flight) peer.in_flight -= ByteCount(packet.size);
+  if (!was_in_flight) return;  // held for lost, and settled when that was decided
+  peer.in_flight -= ByteCount(packet.size);
+  PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
+  if (++on_ev.settled != packet.order_on_ev) peer.has_gap = true;
   // Of a packet that was sent twice, nobody knows which one has arrived.
   if (packet.transmissions > 1) return;
   if (sent_before(peer.arrived_order, packet.order)) peer.arrived_order = packet.order;
-  if (peer.flight) {
-    std::uint32_t& latest = peer.flight->latest_on_ev[packet.ev.raw()];
-    if (sent_before(latest, packet.order)) latest = packet.order;
+  if (sent_before(on_ev.latest, packet.order)) on_ev.latest = packet.order;
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kArrived,
+                         .qpn = turn.connection.local,
+                         .ev = packet.ev,
+                         .value = (turn.now - packet.sent).raw()});
   }
-  turn.context.record({.when = turn.now,
-                       .kind = TraceKind::kArrived,
-                       .qpn = turn.connection.local,
-                       .ev = packet.ev,
-                       .value = (turn.now - packet.sent).raw()});
 }
 
-void Requestor::take_arrivals(const Turn& turn, const Feedback& feedback) {
+inline void Requestor::take_arrivals(const Turn& turn, const Feedback& feedback) {
   const auto take = [&](SentPacket& packet, bool was_in_flight) {
     arrived(turn, packet, was_in_flight);
   };
   if (feedback.cumulative >= window_.oldest()) {
     window_.arrived_below(turn.context.sent, feedback.cumulative + 1, take);
-    progressed(turn.now);
+    progressed(turn);
   }
   if (feedback.bitmap != 0) {
     window_.arrived_bits(turn.context.sent, feedback.bitmap_base, feedback.bitmap, take);
@@ -135,10 +151,12 @@ void Requestor::tell_congestion_control(const Turn& turn, const wire::Sack& sack
        .in_flight = turn.peer.in_flight,
        .receiver_penalty = sack.cc_state.receiver_penalty,
        .restore_window = sack.cc_state.restore_cwnd});
-  turn.context.record({.when = turn.now,
-                       .kind = TraceKind::kWindow,
-                       .qpn = turn.connection.local,
-                       .value = turn.peer.congestion.window().raw()});
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kWindow,
+                         .qpn = turn.connection.local,
+                         .value = turn.peer.congestion.window().raw()});
+  }
 }
 
 // MRC 9.3.1: what the SACK says of the path that its packet took.
@@ -160,22 +178,33 @@ void Requestor::mark_path(const Turn& turn, const wire::Sack& sack) {
   }
 }
 
+// Whether it is worth looking for lost packets: on each path everything arrives in order, and the
+// oldest packet is not late. Spares the search after nearly every SACK.
+inline bool Requestor::may_have_lost(const Turn& turn) {
+  Peer& peer = turn.peer;
+  const SentPacket& oldest = window_.packet(turn.context.sent, window_.oldest());
+  const auto latest_excusable =
+      peer.arrived_order - static_cast<std::uint32_t>(reorder_tolerance(turn));
+  return peer.has_gap || oldest.transmissions > 1 || sent_before(oldest.order, latest_excusable);
+}
+
 // MRC 7.4.5: a packet is lost if a later one on the same path has arrived, or one on any path that
 // was sent so much later that a longer way does not explain it.
 void Requestor::find_lost(const Turn& turn) {
-  const Peer& peer = turn.peer;
+  Peer& peer = turn.peer;
+  peer.has_gap = false;
   const auto latest_excusable =
       peer.arrived_order - static_cast<std::uint32_t>(reorder_tolerance(turn));
   unsigned candidates = kLossCandidatesPerSack;
   window_.visit_in_flight(
-      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
+      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
         if (!sent_before(packet.order, peer.arrived_order)) {
           // Nothing sent later has arrived; and what follows was sent later still, unless this is
           // a retransmission.
           return packet.transmissions > 1 && --candidates > 0;
         }
         const bool overtaken =
-            sent_before(packet.order, peer.flight->latest_on_ev[packet.ev.raw()]);
+            sent_before(packet.order, peer.flight->on_ev[packet.ev.raw()].latest);
         if (overtaken || sent_before(packet.order, latest_excusable)) {
           lose(turn, psn, packet, Count::kResentLost, true);
         }
@@ -190,13 +219,20 @@ void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
   const bool shows_all = std::popcount(feedback.bitmap) == ooo_count;
   const UnwrappedPsn known_end = shows_all ? window_.next() : feedback.bitmap_base + 64;
   const Instant long_before = probe_sent_ - turn.peer.congestion.rtt();
-  window_.visit_in_flight(
-      turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
-        if (packet.sent <= long_before && !sent_before(probe_order_, packet.order)) {
-          lose(turn, psn, packet, Count::kResentProbed, true);
-        }
-        return true;
-      });
+  window_.visit_in_flight(turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet) {
+    if (packet.sent <= long_before && !sent_before(probe_order_, packet.order)) {
+      lose(turn, psn, packet, Count::kResentProbed, true);
+    }
+    return true;
+  });
+}
+
+// It is in flight no longer, and will be sent again.
+void Requestor::settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
+  window_.mark_lost(turn.context.sent, psn);
+  packet.lost_because = cause;
+  turn.peer.in_flight -= ByteCount(packet.size);
+  ++turn.peer.flight->on_ev[packet.ev.raw()].settled;
 }
 
 // A packet in flight has vanished: it will be sent again. Loss without a trace is the path's
@@ -204,17 +240,17 @@ void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
 void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause,
                      bool blame_path) {
   Peer& peer = turn.peer;
-  window_.mark_lost(turn.context.sent, psn);
-  packet.lost_because = cause;
-  peer.in_flight -= ByteCount(packet.size);
+  settle_lost(turn, psn, packet, cause);
   peer.congestion.on_loss(
       {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});
-  turn.context.record({.when = turn.now,
-                       .kind = TraceKind::kLost,
-                       .qpn = turn.connection.local,
-                       .psn = psn.wrapped(),
-                       .ev = packet.ev,
-                       .value = static_cast<std::int64_t>(cause)});
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kLost,
+                         .qpn = turn.connection.local,
+                         .psn = psn.wrapped(),
+                         .ev = packet.ev,
+                         .value = static_cast<std::int64_t>(cause)});
+  }
   if (blame_path) {
     change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kLost, turn.now);
   }
@@ -234,7 +270,8 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
   const wire::Neth& neth = nack.neth;
   const UnwrappedPsn psn = window_.oldest().nearest(neth.psn);
   if (neth.reason == wire::NackReason::kUnexpectedEvent) {
-    if (psn >= window_.next()) {
+    // The PSN is that of a request that is not complete, or the one before it.
+    if (psn >= window_.next() || !is_open(context, psn + 1)) {
       context.counters.add(Count::kDropNackUnsent);
       return std::nullopt;
     }
@@ -251,8 +288,7 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
     return std::nullopt;
   }
   context.counters.add(Count::kNacksReceived);
-  last_feedback_ = turn.now;
-  probes_in_row_ = 0;
+  heard(turn);
   refused(turn, psn, packet, neth.reason);
   const bool repeated = psn == window_.oldest() && packet.transmissions > 1;
   if (repeated && charge_retry()) {
@@ -268,10 +304,9 @@ void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
     return lose(turn, psn, packet, Count::kResentRefused, false);
   }
   Peer& peer = turn.peer;
-  window_.mark_lost(turn.context.sent, psn);
-  packet.lost_because =
-      reason == NackReason::kTrimmed ? Count::kResentTrimmed : Count::kResentTrimmedLastHop;
-  peer.in_flight -= ByteCount(packet.size);
+  settle_lost(
+      turn, psn, packet,
+      reason == NackReason::kTrimmed ? Count::kResentTrimmed : Count::kResentTrimmedLastHop);
   // Both trims cut the window: MRC has no receiver credits that would (MRC 8).
   peer.congestion.on_trim(
       {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});
@@ -279,6 +314,13 @@ void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
   if (reason == NackReason::kTrimmed) {
     change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kTrimmed, turn.now);
   }
+}
+
+// Whether `psn` lies at or behind the start of the first message that is not complete. What lies
+// before has nothing to do with this connection any more, or never had.
+bool Requestor::is_open(const Context& context, UnwrappedPsn psn) const {
+  return completed_messages_ < begun_messages_ &&
+         psn.raw() >= context.messages[messages_.first()].first_psn;
 }
 
 // How many messages an acknowledgement completes. Its count alone proves nothing: it may be left
@@ -303,22 +345,20 @@ std::optional<Fatal> Requestor::on_acknowledge(const Turn& turn,
   const AckMsn known = AckMsn{} + completed_messages_;
   const std::int64_t claimed = acknowledge.aeth.msn.distance_from(known);
   const bool refused = acknowledge.aeth.syndrome != wire::AckSyndrome::kAck;
-  const bool of_this_connection =
-      !refused || (completed_messages_ < begun_messages_ &&
-                   psn.raw() >= context.messages[messages_.first()].first_psn);
+  const bool of_this_connection = !refused || is_open(context, psn);
   if (psn >= window_.next() || completed_messages_ + claimed > sent_messages_ ||
       !of_this_connection) {
     context.counters.add(Count::kDropAckUnsent);
     return std::nullopt;
   }
-  last_feedback_ = turn.now;
+  heard(turn);
   context.counters.add(refused ? Count::kNaksReceived : Count::kAcksReceived);
   // What is acknowledged has arrived, whether or not a SACK said so.
   if (!refused && psn >= window_.oldest()) {
     window_.arrived_below(context.sent, psn + 1, [&](SentPacket& packet, bool was_in_flight) {
       arrived(turn, packet, was_in_flight);
     });
-    progressed(turn.now);
+    progressed(turn);
   }
   const std::int64_t newly = completed_by(context, claimed, psn);
   for (std::int64_t i = 0; i < newly; ++i) {
@@ -327,7 +367,7 @@ std::optional<Fatal> Requestor::on_acknowledge(const Turn& turn,
   }
   if (newly > 0) {
     ack_wanted_ = false;
-    progressed(turn.now);
+    progressed(turn);
   }
   if (!refused) return std::nullopt;
   return Fatal{.status = status_of(acknowledge.aeth.syndrome), .by_peer = true, .psn = psn};

@@ -195,22 +195,26 @@ TEST(Requestor, SendsAgainOnlyWithinTheCongestionWindow) {
 
 // MRC 9.3.1
 TEST(Requestor, PassesOverAPathThatMetCongestion) {
-  ScriptedPeer peer({.evs_per_plane = 8});
-  peer.post(1, 100 * kMtu);
-  const Sent sent = peer.collect();
-  wire::Sack sack = peer.sack(1);
-  sack.seth.mark = wire::PathMark::kSkipOnce;
-  sack.seth.entropy = peer.ev(3);
-  peer.deliver(sack);
-  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kSkip);
-  EXPECT_EQ(peer.count(Count::kEvsMarked), 1U);
-  peer.post(2, 24 * kMtu);
-  unsigned uses = 0;
-  for (const Transmit& packet : peer.collect()) {
-    if (ev_of(packet) == peer.ev(3)) ++uses;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ScriptedPeer peer({.evs_per_plane = 8, .seed = seed});
+    peer.post(1, 12 * 8 * kMtu);  // whole rounds
+    (void)peer.collect();
+    wire::Sack sack = peer.sack(1);
+    sack.seth.mark = wire::PathMark::kSkipOnce;
+    sack.seth.entropy = peer.ev(3);
+    peer.deliver(sack);
+    EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kSkip);
+    EXPECT_EQ(peer.count(Count::kEvsMarked), 1U);
+    peer.post(2, (7 + 8 + 8) * kMtu);
+    unsigned uses = 0;
+    for (const Transmit& packet : peer.collect()) {
+      if (ev_of(packet) == peer.ev(3)) ++uses;
+    }
+    // In one of three rounds it is passed over; in two, if it is the last of one and would be the
+    // first of the next, for the same packet.
+    EXPECT_TRUE(uses == 1 || uses == 2) << uses;
+    EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kGood);
   }
-  EXPECT_EQ(uses, 2U) << "in one of three rounds it is passed over";
-  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kGood);
 }
 
 // MRC 9.3.1

@@ -53,8 +53,10 @@ Instant Requestor::probe_deadline(const Turn& turn) const {
 
 Instant Requestor::next_deadline(const Turn& turn) {
   if (messages_.empty()) return kNever;
-  const bool can_probe =
-      !window_.empty() || (awaits_acknowledgement(turn.context) && retries_ == 0);
+  const bool awaits = awaits_acknowledgement(turn.context);
+  // What waits for its turn waits for others, whose timers run.
+  if (window_.empty() && !awaits && !no_way_) return kNever;
+  const bool can_probe = !window_.empty() || (awaits && retries_ == 0);
   const Instant timeout = timeout_deadline(turn);
   return can_probe ? std::min(timeout, probe_deadline(turn)) : timeout;
 }
@@ -67,7 +69,14 @@ void Requestor::send_probe(const Turn& turn) {
   if (probes_in_row_ < 0xff) ++probes_in_row_;
   turn.context.queue_control({.kind = ControlItem::Kind::kReliabilityProbe,
                               .id = probe_id_,
+                              .serial = turn.connection.serial,
                               .owner = turn.connection.index});
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kProbe,
+                         .qpn = turn.connection.local,
+                         .value = probe_id_});
+  }
 }
 
 std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
@@ -77,7 +86,7 @@ std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
     if (begun || !reachable) {
       fatal = time_out(turn);
     } else {
-      last_timeout_ = turn.now;  // it waits for its turn or for the congestion window
+      no_way_ = false;  // there is one again
     }
   } else if (!messages_.empty() && probe_deadline(turn) <= turn.now) {
     if (!window_.empty()) {
@@ -95,11 +104,13 @@ std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
 // MRC 7.4.1: everything that was sent a whole interval ago goes out again.
 std::optional<Fatal> Requestor::time_out(const Turn& turn) {
   turn.context.counters.add(Count::kTimeouts);
-  turn.context.record({.when = turn.now,
-                       .kind = TraceKind::kTimeout,
-                       .qpn = turn.connection.local,
-                       .psn = window_.oldest().wrapped(),
-                       .value = retries_});
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kTimeout,
+                         .qpn = turn.connection.local,
+                         .psn = window_.oldest().wrapped(),
+                         .value = retries_});
+  }
   const Instant expired = turn.now - timeout();
   const bool exhausted = charge_retry();
   last_timeout_ = turn.now;
@@ -114,7 +125,7 @@ std::optional<Fatal> Requestor::time_out(const Turn& turn) {
     return std::nullopt;
   }
   window_.visit_in_flight(
-      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet, std::int64_t) {
+      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
         // If nothing that was sent later has arrived, it is the peer that is silent, and no path
         // is better than another.
         const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order);

@@ -13,6 +13,12 @@ std::uint16_t ticks_of(const std::optional<wire::TxTimestamp>& sent) {
   return sent ? sent->ticks : std::uint16_t{0};
 }
 
+// MRC 9.3.1: what to say of the path that a packet took.
+wire::PathMark mark_of(const ArrivalInfo& arrival) {
+  if (arrival.path_unwelcome) return wire::PathMark::kAlwaysSkip;
+  return arrival.marked ? wire::PathMark::kSkipOnce : wire::PathMark::kNone;
+}
+
 // The field has 15 bits and stays at the top.
 constexpr std::int64_t kOooCountMax = 0x7fff;
 
@@ -31,10 +37,54 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
   receives_.push_back(context.receives, receive);
 }
 
-// MRC 6.3.1: what lies below the window has arrived once.
-Responder::Standing Responder::standing(UnwrappedPsn psn) const {
-  if (psn >= window_.expected() + window_.range()) return Standing::kAboveWindow;
-  return window_.has(psn) ? Standing::kDuplicate : Standing::kNew;
+// MRC 7.5.2: the triggers of a SACK: bytes since the last one, a request, a mark, a retransmission.
+// (The fifth is a probe.) A duplicate is answered too: its sender missed what we said.
+[[gnu::always_inline]] inline void Responder::report(const Turn& turn, const wire::RdmaWrite& write,
+                                                     UnwrappedPsn psn, const ArrivalInfo& arrival,
+                                                     bool duplicate) {
+  const SackSettings& settings = turn.context.settings.sack;
+  if (!duplicate) {
+    unreported_bytes_ += std::max(write.payload.size(), settings.packet_bytes_min);
+  }
+  const bool due = unreported_bytes_ >= settings.threshold_bytes;
+  if (due || write.ack_request || arrival.marked || write.retransmission || duplicate ||
+      arrival.path_unwelcome) {
+    unreported_bytes_ = 0;
+    queue_sack(turn, psn, arrival, ticks_of(write.sent), write.retransmission);
+  }
+}
+
+// MRC 6.3: checks and places one packet, and completes what that completes.
+[[gnu::always_inline]] inline std::optional<Responder::Refusal> Responder::place(
+    const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn) {
+  Context& context = turn.context;
+  const auto target = context.memory.find_writable({.key = write.reth.rkey,
+                                                    .domain = turn.connection.domain,
+                                                    .address = write.reth.virtual_address,
+                                                    .length = write.payload.size()});
+  if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
+  const bool has_immediate = wire::has_immediate(write.part.opcode());
+  if (has_immediate) {
+    if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
+  }
+  if (*target != nullptr && write.payload.has_bytes()) {
+    std::memcpy(*target, write.payload.bytes().data(), write.payload.size());
+  }
+  context.counters.add(Count::kDataReceived);
+  context.counters.add(Count::kBytesPlaced, write.payload.size());
+  received_bytes_ += nominal_size(write.payload.size(), has_immediate);
+  if (context.tracing()) {
+    context.record({.when = turn.now,
+                    .kind = TraceKind::kAccepted,
+                    .qpn = turn.connection.local,
+                    .psn = write.psn,
+                    .value = write.payload.size()});
+  }
+  const ArrivalWindow::Advance advance = window_.mark(psn, write.part.ends_message());
+  if (advance.messages == 0) return std::nullopt;
+  completed_messages_ += static_cast<std::uint32_t>(advance.messages);
+  queue_acknowledge(turn);
+  return early_.empty() ? std::nullopt : deliver_immediates(turn);
 }
 
 std::optional<Responder::Refusal> Responder::on_write(const Turn& turn,
@@ -59,37 +109,6 @@ std::optional<Responder::Refusal> Responder::on_write(const Turn& turn,
   return std::nullopt;
 }
 
-// MRC 6.3: checks and places one packet, and completes what that completes.
-std::optional<Responder::Refusal> Responder::place(const Turn& turn, const wire::RdmaWrite& write,
-                                                   UnwrappedPsn psn) {
-  Context& context = turn.context;
-  const auto target = context.memory.find_writable({.key = write.reth.rkey,
-                                                    .domain = turn.connection.domain,
-                                                    .address = write.reth.virtual_address,
-                                                    .length = write.payload.size()});
-  if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
-  const bool has_immediate = wire::has_immediate(write.part.opcode());
-  if (has_immediate) {
-    if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
-  }
-  if (*target != nullptr && write.payload.has_bytes()) {
-    std::memcpy(*target, write.payload.bytes().data(), write.payload.size());
-  }
-  context.counters.add(Count::kDataReceived);
-  context.counters.add(Count::kBytesPlaced, write.payload.size());
-  received_bytes_ += nominal_size(write.payload.size(), has_immediate);
-  context.record({.when = turn.now,
-                  .kind = TraceKind::kAccepted,
-                  .qpn = turn.connection.local,
-                  .psn = write.psn,
-                  .value = write.payload.size()});
-  const ArrivalWindow::Advance advance = window_.mark(psn, write.part.ends_message());
-  if (advance.messages == 0) return std::nullopt;
-  completed_messages_ += static_cast<std::uint32_t>(advance.messages);
-  queue_acknowledge(turn);
-  return early_.empty() ? std::nullopt : deliver_immediates(turn);
-}
-
 // MRC 6.3: the immediate waits until everything sent before it has arrived. Nothing is kept without
 // limit: the peer knows how many it may have open.
 std::optional<Responder::Refusal> Responder::keep_immediate(const Turn& turn,
@@ -103,7 +122,8 @@ std::optional<Responder::Refusal> Responder::keep_immediate(const Turn& turn,
   context.early[index] = {.psn = psn.raw(),
                           .length = write.reth.dma_length,
                           .immediate = *write.part.immediate(),
-                          .rqmsn = write.meth.rqmsn};
+                          .rqmsn = write.meth.rqmsn,
+                          .msn = write.meth.msn};
   ++early_count_;
   // Mostly it is the latest.
   PoolIndex before =
@@ -127,6 +147,10 @@ std::optional<Responder::Refusal> Responder::deliver_immediates(const Turn& turn
     context.early.give_back(index);
     --early_count_;
     if (early.rqmsn != Rqmsn(immediates_delivered_) || receives_.empty()) {
+      // This message is not complete, nor is what came after it. Its number is how many were
+      // before.
+      const std::uint32_t after = (completed_messages_ - early.msn.raw()) & Msn::kMask;
+      completed_messages_ -= std::min(after, completed_messages_);
       return Refusal{wire::AckSyndrome::kNakInvalidRequest, UnwrappedPsn(early.psn)};
     }
     ++immediates_delivered_;
@@ -142,32 +166,14 @@ std::optional<Responder::Refusal> Responder::deliver_immediates(const Turn& turn
   return std::nullopt;
 }
 
-// MRC 7.5.2: the triggers of a SACK: bytes since the last one, a request, a mark, a retransmission.
-// (The fifth is a probe.) A duplicate is answered too: its sender missed what we said.
-void Responder::report(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
-                       const ArrivalInfo& arrival, bool duplicate) {
-  const SackSettings& settings = turn.context.settings.sack;
-  if (!duplicate) {
-    unreported_bytes_ += std::max(write.payload.size(), settings.packet_bytes_min);
-  }
-  const bool due = unreported_bytes_ >= settings.threshold_bytes;
-  if (due || write.ack_request || arrival.marked || write.retransmission || duplicate ||
-      arrival.path_unwelcome) {
-    unreported_bytes_ = 0;
-    queue_sack(turn, psn, arrival, ticks_of(write.sent), write.retransmission);
-  }
-}
-
 // MRC 7.5.2.1: a SACK reflects the path and the timestamp of the packet that triggered it.
 void Responder::queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo& arrival,
                            std::uint16_t tx_ticks, bool retransmission) {
-  const auto mark = arrival.path_unwelcome ? wire::PathMark::kAlwaysSkip
-                    : arrival.marked       ? wire::PathMark::kSkipOnce
-                                           : wire::PathMark::kNone;
   turn.context.queue_control({.kind = ControlItem::Kind::kSack,
-                              .mark = mark,
+                              .mark = mark_of(arrival),
                               .retransmission = retransmission,
                               .tx_ticks = tx_ticks,
+                              .serial = turn.connection.serial,
                               .owner = turn.connection.index,
                               .ev = arrival.ev,
                               .psn = psn});
@@ -175,14 +181,17 @@ void Responder::queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo
 
 void Responder::queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedPsn psn, Ev ev,
                            std::uint16_t tx_ticks) {
-  turn.context.record({.when = turn.now,
-                       .kind = TraceKind::kRefused,
-                       .qpn = turn.connection.local,
-                       .psn = psn.wrapped(),
-                       .value = static_cast<std::int64_t>(reason)});
+  if (turn.context.tracing()) {
+    turn.context.record({.when = turn.now,
+                         .kind = TraceKind::kRefused,
+                         .qpn = turn.connection.local,
+                         .psn = psn.wrapped(),
+                         .value = static_cast<std::int64_t>(reason)});
+  }
   turn.context.queue_control({.kind = ControlItem::Kind::kNack,
                               .reason = reason,
                               .tx_ticks = tx_ticks,
+                              .serial = turn.connection.serial,
                               .owner = turn.connection.index,
                               .ev = ev,
                               .psn = psn});
@@ -190,10 +199,10 @@ void Responder::queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedP
 
 // One for all messages that complete until it leaves.
 void Responder::queue_acknowledge(const Turn& turn) {
-  if (acknowledge_queued_ || turn.context.control.size() >= kControlQueueMax) return;
-  acknowledge_queued_ = true;
-  turn.context.queue_control(
-      {.kind = ControlItem::Kind::kAcknowledge, .owner = turn.connection.index});
+  if (acknowledge_queued_) return;
+  acknowledge_queued_ = turn.context.queue_control({.kind = ControlItem::Kind::kAcknowledge,
+                                                    .serial = turn.connection.serial,
+                                                    .owner = turn.connection.index});
 }
 
 // MRC 7.5.3: a switch cut the packet; its headers say which one to send again.
@@ -218,15 +227,15 @@ void Responder::on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed,
 void Responder::on_probe(const Turn& turn, const wire::ReliabilityProbe& probe,
                          const ArrivalInfo& arrival) {
   turn.context.counters.add(Count::kProbesReceived);
-  turn.context.queue_control(
-      {.kind = ControlItem::Kind::kSack,
-       .mark = arrival.marked ? wire::PathMark::kSkipOnce : wire::PathMark::kNone,
-       .answers_probe = true,
-       .id = probe.peth.id.raw(),
-       .tx_ticks = probe.peth.sent.ticks,
-       .owner = turn.connection.index,
-       .ev = arrival.ev,
-       .psn = window_.cumulative()});
+  turn.context.queue_control({.kind = ControlItem::Kind::kSack,
+                              .mark = mark_of(arrival),
+                              .answers_probe = true,
+                              .id = probe.peth.id.raw(),
+                              .tx_ticks = probe.peth.sent.ticks,
+                              .serial = turn.connection.serial,
+                              .owner = turn.connection.index,
+                              .ev = arrival.ev,
+                              .psn = window_.cumulative()});
 }
 
 void Responder::fill(const Turn& turn, const ControlItem& item, wire::Sack& out) {

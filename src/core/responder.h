@@ -66,7 +66,11 @@ class Responder {
 
  private:
   enum class Standing : std::uint8_t { kNew, kDuplicate, kAboveWindow };
-  [[nodiscard]] Standing standing(UnwrappedPsn psn) const;
+  // MRC 6.3.1: what lies below the window has arrived once.
+  [[nodiscard]] Standing standing(UnwrappedPsn psn) const {
+    if (psn >= window_.expected() + window_.range()) return Standing::kAboveWindow;
+    return window_.has(psn) ? Standing::kDuplicate : Standing::kNew;
+  }
 
   [[nodiscard]] std::optional<Refusal> place(const Turn& turn, const wire::RdmaWrite& write,
                                              UnwrappedPsn psn);

@@ -25,6 +25,7 @@ struct SentPacket {
   std::uint32_t order = 0;  // of transmissions to this peer, wrapping; see PathFlight
   std::uint32_t size = 0;   // nominal
   EvIndex ev;
+  std::uint8_t order_on_ev = 0;           // the same on its path alone
   std::uint8_t transmissions = 0;         // stays at the top
   Count lost_because = Count::kDataSent;  // once it is lost: which retransmission it will count as
 };
@@ -143,32 +144,26 @@ class SentWindow {
     }
   }
 
-  // Calls `visit(UnwrappedPsn, SentPacket&, std::int64_t arrived_below)` for each packet in flight
-  // from `oldest` up to `end`, oldest first, until it returns false. `arrived_below` counts the
-  // packets between `oldest` and this one that have arrived.
+  // Calls `visit(UnwrappedPsn, SentPacket&)` for each packet in flight from `oldest` up to `end`,
+  // oldest first, until it returns false.
   template <class Visit>
   void visit_in_flight(SentPool& pool, UnwrappedPsn end, Visit&& visit) {
-    std::int64_t arrived = 0;
-    for (std::int64_t at = oldest_; at < std::min(end.raw(), next_); at = (at | 63) + 1) {
+    const std::int64_t stop = std::min(end.raw(), next_);
+    for (std::int64_t at = oldest_; at < stop; at = (at | 63) + 1) {
       SentChunk& in = chunk(pool, at);
-      const std::uint64_t range = bits_between(at, std::min((at | 63) + 1, next_));
-      const std::uint64_t here = range & ~(in.in_flight | in.lost);
-      for (std::uint64_t left = in.in_flight & range; left != 0; left &= left - 1) {
+      std::uint64_t left = in.in_flight & bits_between(at, std::min((at | 63) + 1, stop));
+      for (; left != 0; left &= left - 1) {
         const int i = std::countr_zero(left);
-        const std::int64_t psn = (at & ~std::int64_t{63}) + i;
-        if (psn >= end.raw()) return;
-        const auto below = std::popcount(here & ((std::uint64_t{1} << i) - 1));
-        if (!visit(UnwrappedPsn(psn), in.packets[static_cast<std::size_t>(i)], arrived + below)) {
-          return;
-        }
+        const UnwrappedPsn psn((at & ~std::int64_t{63}) + i);
+        if (!visit(psn, in.packets[static_cast<std::size_t>(i)])) return;
       }
-      arrived += std::popcount(here);
     }
   }
 
   // Gives everything back; calls `dropped(SentPacket&)` for each packet in flight.
   template <class Dropped>
   void clear(SentPool& pool, Dropped&& dropped) {
+    if (!slots_) return;  // never opened
     arrived_below(pool, next(), [&](SentPacket& packet, bool was_in_flight) {
       if (was_in_flight) dropped(packet);
     });

@@ -25,13 +25,6 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
-struct Visit {
-  std::int64_t psn;
-  std::int64_t arrived_below;
-
-  bool operator==(const Visit&) const = default;
-};
-
 // The same as a map: what has been sent and is not known to have arrived.
 class Model {
  public:
@@ -71,14 +64,11 @@ class Model {
   }
 
   [[nodiscard]] const std::set<std::int64_t>& lost() const { return lost_; }
-  // What `visit_in_flight` shows: PSNs, and how many have arrived between the oldest and each.
-  [[nodiscard]] std::vector<Visit> visits(std::int64_t end) const {
-    std::vector<Visit> visits;
-    std::int64_t left = 0;
+  // What `visit_in_flight` shows.
+  [[nodiscard]] std::vector<std::int64_t> visits(std::int64_t end) const {
+    std::vector<std::int64_t> visits;
     for (const auto& [psn, is] : packets_) {
-      if (psn >= end) break;
-      if (is == Fate::kInFlight) visits.push_back({psn, psn - oldest_ - left});
-      ++left;
+      if (psn < end && is == Fate::kInFlight) visits.push_back(psn);
     }
     return visits;
   }
@@ -157,14 +147,13 @@ class Pair {
     ASSERT_LE(pool_.in_use() * 64, static_cast<std::size_t>(window_.size()) + 2 * 64);
   }
   void expect_visits(std::int64_t end) {
-    std::vector<Visit> visits;
-    window_.visit_in_flight(
-        pool_, UnwrappedPsn(end),
-        [&](UnwrappedPsn psn, const SentPacket& packet, std::int64_t arrived_below) {
-          EXPECT_EQ(packet.order, static_cast<std::uint32_t>(psn.raw()));
-          visits.push_back({psn.raw(), arrived_below});
-          return true;
-        });
+    std::vector<std::int64_t> visits;
+    window_.visit_in_flight(pool_, UnwrappedPsn(end),
+                            [&](UnwrappedPsn psn, const SentPacket& packet) {
+                              EXPECT_EQ(packet.order, static_cast<std::uint32_t>(psn.raw()));
+                              visits.push_back(psn.raw());
+                              return true;
+                            });
     ASSERT_EQ(visits, model_.visits(end));
   }
 
@@ -275,9 +264,9 @@ TEST(SentWindow, IgnoresBitsOutsideTheWindow) {
     EXPECT_EQ(pair.model().visits(2'000).size(), 90u);
   }
   ASSERT_NO_FATAL_FAILURE(pair.arrive_bits(947, kAll));  // its last bit is the oldest
-  EXPECT_EQ(pair.model().visits(2'000).front().psn, 1'011);
+  EXPECT_EQ(pair.model().visits(2'000).front(), 1'011);
   ASSERT_NO_FATAL_FAILURE(pair.arrive_bits(1'099, kAll));  // its first bit is the latest
-  EXPECT_EQ(pair.model().visits(2'000).back().psn, 1'098);
+  EXPECT_EQ(pair.model().visits(2'000).back(), 1'098);
   EXPECT_EQ(pair.window().oldest().raw(), 1'010);
 }
 
@@ -324,9 +313,8 @@ TEST(SentWindow, StopsVisitingWhenItIsTold) {
   Pair pair(8, 0);
   for (int i = 0; i < 200; ++i) pair.append();
   int visits = 0;
-  pair.window().visit_in_flight(
-      pair.pool(), UnwrappedPsn(200),
-      [&](UnwrappedPsn, const SentPacket&, std::int64_t) { return ++visits < 70; });
+  pair.window().visit_in_flight(pair.pool(), UnwrappedPsn(200),
+                                [&](UnwrappedPsn, const SentPacket&) { return ++visits < 70; });
   EXPECT_EQ(visits, 70);
 }
 
@@ -335,14 +323,12 @@ TEST(SentWindow, AVisitorMayDeclareLostWhatItVisits) {
   for (int i = 0; i < 200; ++i) pair.append();
   ASSERT_NO_FATAL_FAILURE(pair.arrive_bits(10, 0xff));
   std::vector<std::int64_t> visited;
-  pair.window().visit_in_flight(
-      pair.pool(), UnwrappedPsn(150),
-      [&](UnwrappedPsn psn, const SentPacket&, std::int64_t arrived_below) {
-        visited.push_back(psn.raw());
-        EXPECT_EQ(arrived_below, psn.raw() < 10 ? 0 : 8);
-        pair.lose(psn.raw());
-        return true;
-      });
+  pair.window().visit_in_flight(pair.pool(), UnwrappedPsn(150),
+                                [&](UnwrappedPsn psn, const SentPacket&) {
+                                  visited.push_back(psn.raw());
+                                  pair.lose(psn.raw());
+                                  return true;
+                                });
   EXPECT_EQ(visited.size(), 142u);
   ASSERT_NO_FATAL_FAILURE(pair.expect_same());
   ASSERT_NO_FATAL_FAILURE(pair.expect_visits(200));

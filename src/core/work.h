@@ -45,7 +45,6 @@ struct SendMessage {
   Rqmsn rqmsn{};
   Msn msn{};
   bool has_immediate = false;
-  bool data_has_bytes = true;
   PoolIndex next = kNoElement;
 };
 
@@ -60,6 +59,7 @@ struct EarlyImmediate {
   std::uint32_t length = 0;
   wire::Immediate immediate{};
   Rqmsn rqmsn{};
+  Msn msn{};
   PoolIndex next = kNoElement;
 };
 

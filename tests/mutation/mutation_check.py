@@ -98,8 +98,10 @@ def main():
     parser.add_argument("--only", help="only those whose name contains this")
     parser.add_argument("--report", type=Path, help="write a table in Markdown")
     options = parser.parse_args()
-    if not applicable() or options.list:
-        return 0 if applicable() else 1
+    if not applicable():
+        return 1
+    if options.list:
+        return 0
 
     tree, out = copy_tree(), WORK / "build"
     subprocess.run(["cmake", "-S", str(tree), "-B", str(out), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",

@@ -155,7 +155,7 @@ void SendingChecker::check_window(const core::Endpoint& endpoint, Qpn local,
   }
 }
 
-// MRC 9.3.1: only good paths carry data.
+// MRC 9.3.1, 11.5: only good paths carry data, each from the port of its plane.
 void SendingChecker::check_path(const core::Endpoint& endpoint, Qpn local,
                                 const core::Transmit& transmit, Verdict& verdict) {
   const Ev ev = wire::ev_of(transmit.packet);

@@ -33,7 +33,7 @@ class Verdict {
 };
 
 // The memory that one host lets the other write to: a slice for each write, with no gaps, and
-// guards around it. Memory equals what was written, and nothing else changes.
+// guards around it. Memory equals what was written, and nothing else changes (MRC 5.1, 6.3).
 class MemoryChecker {
  public:
   static constexpr std::byte kUntouched{0xee};  // what no source has
@@ -68,7 +68,7 @@ class MemoryChecker {
 };
 
 // One direction of one connection: what was posted must complete once, in order, and immediates
-// must arrive in order, each after everything before it.
+// must arrive in order, each after everything before it (MRC 6.3, 7.5).
 class StreamChecker {
  public:
   StreamChecker(std::string name, const MemoryChecker& memory)

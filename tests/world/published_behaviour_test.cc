@@ -143,7 +143,7 @@ Absence absence_of(core::EvIndex dead) {
   return absence;
 }
 
-// MRC 9.3.1: one EV of 256 drops everything for a while; the worst of several.
+// MRC 7.3, 7.4.7, 9.3.1: one EV of 256 drops everything for a while; the worst of several.
 TEST(PublishedBehaviour, ADeadPathIsOutOfUseWithinTwoRoundTripsAndComesBack) {
   Duration longest_use{};
   Duration longest_absence{};
@@ -190,7 +190,7 @@ TEST(PublishedBehaviour, ALostPlaneCostsItsShareAndSettlesWithinTenRoundTrips) {
   EXPECT_EQ(on_lost_plane, 0);
 }
 
-// MRC 9.3.1, 11.2.2: congestion on a path is not failure.
+// MRC 7.5.2.1, 9.3.1, 11.2.2: congestion on a path is not failure.
 TEST(PublishedBehaviour, MarksMoveTrafficOffAPathWithoutARetransmission) {
   constexpr core::EvIndex kMarked{100};
   WorldOptions options = published_world(192u << 20);

@@ -62,6 +62,7 @@ core::EvProfile World::make_profile() const {
                                    .active_per_plane = options_.active_per_plane};
   core::EvFormat format;
   std::vector<core::EvField> fields;
+  // MRC 9.3.4, or MRC 9.2, 9.3.5: a world has one kind of path or the other.
   if (options_.srv6) {  // block, plane-less uSID chosen by the EV, and the rest left to the overlay
     format = {.mode = core::EvFormatMode::kSrv6, .slot_widths = {32, 16, 16, 16, 16, 16, 16}};
     fields = {{.width = 32, .init = 0xfcbbbb00, .min = 0, .max = 0, .mask = 0},

@@ -28,6 +28,7 @@ TEST(World, IsAFunctionOfItsSeed) {
 // shows in the counters.
 class EachFault : public ::testing::TestWithParam<int> {};
 
+// MRC 7.4.8, 7.5.1, 7.5.3, 8, 9.3.1
 TEST_P(EachFault, AloneBreaksNoRule) {
   const auto kind = static_cast<FaultKind>(GetParam());
   std::size_t worlds_with_it = 0;

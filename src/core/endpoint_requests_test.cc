@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Probes of paths, port status, and what an endpoint makes of them.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "openmrc/core/endpoint.h"
+#include "support/scripted_peer.h"
+
+namespace openmrc::core {
+namespace {
+
+using test::ev_of;
+using test::kMtu;
+using test::kRtt;
+using test::only;
+using test::ScriptedPeer;
+using wire::EndpointOp;
+using wire::EndpointRequest;
+using wire::EndpointRequestId;
+using wire::EndpointResponse;
+using Sent = std::vector<Transmit>;
+
+constexpr Plane kPlane0{0};
+constexpr Plane kPlane1{1};
+
+// What was sent of one kind, with its route.
+Sent requests(const Sent& sent, EndpointOp op) {
+  Sent found;
+  for (const Transmit& one : sent) {
+    const auto* request = std::get_if<EndpointRequest>(&one.packet.transport.body);
+    if (request != nullptr && request->erth.op == op) found.push_back(one);
+  }
+  return found;
+}
+Sent ev_probes(const Sent& sent) { return requests(sent, EndpointOp::kEvProbe); }
+Sent port_statuses(const Sent& sent) { return requests(sent, EndpointOp::kPortStatusUpdate); }
+
+const EndpointRequest& request_of(const Transmit& sent) {
+  return std::get<EndpointRequest>(sent.packet.transport.body);
+}
+
+void answer(ScriptedPeer& peer, const Transmit& request) {
+  peer.deliver(EndpointResponse{.id = request_of(request).id, .eeth = {}},
+               {.plane = request.plane});
+}
+
+EndpointRequest port_status(std::uint32_t mask) {
+  return {.id = EndpointRequestId(0x4321),
+          .erth = {.op = EndpointOp::kPortStatusUpdate,
+                   .port_status_mask = mask,
+                   .sent = {.ticks = 0x1357}}};
+}
+
+// The peer says that the path is bad.
+void make_bad(ScriptedPeer& peer, Ev ev) {
+  wire::Sack sack = peer.sack(0);
+  sack.seth.mark = wire::PathMark::kAlwaysSkip;
+  sack.seth.entropy = ev;
+  peer.deliver(sack);
+  ASSERT_EQ(peer.ev_state(ev), EvState::kAssumedBad);
+}
+
+// ---- answering ----
+
+// MRC 7.4.7
+TEST(EndpointRequests, AnEvProbeIsAnsweredWithItsNumberAndTimestamp) {
+  ScriptedPeer peer;
+  peer.deliver(EndpointRequest{.id = EndpointRequestId(0xbeef),
+                               .erth = {.op = EndpointOp::kEvProbe, .sent = {.ticks = 0x2468}}});
+  const Sent sent = peer.collect();
+  const auto responses = only<EndpointResponse>(sent);
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0].id, EndpointRequestId(0xbeef));
+  EXPECT_EQ(responses[0].eeth, (wire::Eeth{.op = EndpointOp::kEvProbe, .tx_ticks = 0x2468}));
+  EXPECT_EQ(std::get<wire::Ipv6Route>(sent[0].packet.route).destination, peer.address(0));
+  EXPECT_EQ(sent[0].packet.traffic_class, wire::TrafficClass::kControl);
+  EXPECT_EQ(peer.count(Count::kEndpointResponsesSent), 1U);
+}
+
+// MRC 7.3
+TEST(EndpointRequests, AStrangersProbeIsAnsweredTheWayItCame) {
+  ScriptedPeer peer({.planes = 2});
+  const wire::Ipv6Address stranger = peer.address(1, 99);
+  peer.deliver(EndpointRequest{.id = EndpointRequestId(5)},
+               {.plane = kPlane1, .ev = Ev(0x1111c111), .source = stranger});
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 1U);
+  const auto& route = std::get<wire::Ipv6Route>(sent[0].packet.route);
+  EXPECT_EQ(sent[0].plane, kPlane1);
+  EXPECT_EQ(route.destination, stranger);
+  EXPECT_EQ(route.source, peer.address(1, 1));
+  EXPECT_EQ(route.ev, Ev(0x1111c111));
+}
+
+// ---- bad paths ----
+
+// MRC 7.4.7
+TEST(EndpointRequests, ABadPathIsProbedAfterOneRoundTripThenEverMoreSeldom) {
+  ScriptedPeer peer;
+  const Ev bad = peer.ev(2);
+  make_bad(peer, bad);
+  std::vector<std::int64_t> gaps;  // in round trips
+  Instant last = peer.now();
+  for (unsigned i = 0; i < 7; ++i) {
+    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
+    ASSERT_EQ(probes.size(), 1U);
+    EXPECT_EQ(ev_of(probes[0]), bad);
+    EXPECT_EQ(probes[0].plane, peer.profile().entry(EvIndex(2)).plane);
+    gaps.push_back((peer.now() - last).raw() / kRtt.raw());
+    last = peer.now();
+  }
+  // A probe has two round trips to be answered, however short the interval.
+  EXPECT_EQ(gaps, (std::vector<std::int64_t>{1, 2, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(peer.count(Count::kEvProbesSent), 7U);
+}
+
+// MRC 7.4.7
+TEST(EndpointRequests, ABadPathIsProbedEvery100MillisecondsAtTheLeast) {
+  ScriptedPeer peer;
+  make_bad(peer, peer.ev(2));
+  for (unsigned i = 0; i < 20; ++i) ASSERT_EQ(peer.await_packets(seconds(1)).size(), 1U);
+  const Instant last = peer.now();
+  ASSERT_EQ(peer.await_packets(seconds(1)).size(), 1U);
+  EXPECT_EQ(peer.now() - last, milliseconds(100));
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeCleanAnswers) {
+  ScriptedPeer peer;
+  const Ev bad = peer.ev(2);
+  make_bad(peer, bad);
+  (void)peer.events();
+  for (unsigned i = 0; i < 3; ++i) {
+    EXPECT_EQ(peer.ev_state(bad), EvState::kAssumedBad) << i;
+    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
+    ASSERT_EQ(probes.size(), 1U);
+    answer(peer, probes[0]);
+  }
+  EXPECT_EQ(peer.ev_state(bad), EvState::kGood);
+  EXPECT_EQ(peer.count(Count::kEvsReadmitted), 1U);
+  EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 3U);
+  const auto events = peer.events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(std::get<EvChange>(events[0]).after, EvState::kGood);
+  EXPECT_TRUE(peer.await_packets(seconds(1)).empty()) << "no more probes";
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, TheCleanAnswersMustComeInARow) {
+  ScriptedPeer peer;
+  make_bad(peer, peer.ev(2));
+  for (const bool answered : {true, true, false, true, true}) {
+    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
+    ASSERT_EQ(probes.size(), 1U);
+    if (answered) answer(peer, probes[0]);
+  }
+  EXPECT_EQ(peer.ev_state(peer.ev(2)), EvState::kAssumedBad);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ABadPathCarriesDataAgainOnceItIsGood) {
+  ScriptedPeer peer({.evs_per_plane = 2});
+  make_bad(peer, peer.ev(0));
+  for (unsigned i = 0; i < 3; ++i) answer(peer, peer.await_packets(seconds(1)).at(0));
+  peer.post(1, 4 * kMtu);
+  std::set<Ev> evs;
+  for (const Transmit& packet : peer.collect()) evs.insert(ev_of(packet));
+  EXPECT_EQ(evs.size(), 2U);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ABackupOfTheSamePlaneReplacesABadPath) {
+  const EvFormat format{.mode = EvFormatMode::kStev, .slot_widths = {16, 16}};
+  const std::vector<EvField> fields{{.width = 16, .max = 255, .mask = 255},
+                                    {.width = 16, .init = 0xc000, .max = 255, .mask = 255}};
+  ScriptedPeer peer({.planes = 2,
+                     .profile = *EvProfile::generated({.format = format,
+                                                       .fields = fields,
+                                                       .count = 16,
+                                                       .planes = 2,
+                                                       .options = {.active_per_plane = 4}})});
+  const auto in_use = [&] {
+    peer.post(1, 16 * kMtu);
+    std::set<Ev> evs;
+    for (const Transmit& packet : peer.collect()) evs.insert(ev_of(packet));
+    return evs;
+  };
+  const std::set<Ev> before = in_use();
+  ASSERT_EQ(before.size(), 8U);
+  const Ev bad = *before.begin();
+  const Plane plane = peer.profile().entry(*peer.profile().find(bad)).plane;
+  make_bad(peer, bad);
+  const std::set<Ev> after = in_use();
+  EXPECT_EQ(after.size(), 8U);
+  EXPECT_FALSE(after.contains(bad));
+  for (const Ev ev : after) {
+    if (before.contains(ev)) continue;
+    EXPECT_EQ(peer.profile().entry(*peer.profile().find(ev)).plane, plane);
+  }
+}
+
+// MRC 7.4.7
+TEST(EndpointRequests, AProbeOfAPeerThatIsGoneIsNotSentToTheNext) {
+  ScriptedPeer peer;
+  make_bad(peer, peer.ev(2));
+  ASSERT_TRUE(peer.fire_next());
+  ASSERT_TRUE(peer.endpoint().wants_to_send());
+  ASSERT_TRUE(peer.endpoint().destroy_queue_pair(peer.qpn()));
+  (void)peer.connect(Qpn(0x999), 9);
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ADeniedPathCarriesNothingUntilItIsAllowedAgain) {
+  ScriptedPeer peer;
+  const EvIndex denied(1);
+  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), denied, true);
+  EXPECT_EQ(peer.ev_state(peer.ev(1)), EvState::kDenied);
+  peer.post(1, 12 * kMtu);
+  for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), peer.ev(1));
+  EXPECT_TRUE(ev_probes(peer.await_packets(microseconds(15))).empty()) << "nor is it probed";
+  const Qpn other = peer.connect(Qpn(0x777), 9);
+  EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kDenied);
+  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), denied, false);
+  EXPECT_EQ(peer.ev_state(peer.ev(1)), EvState::kGood);
+  EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kGood);
+}
+
+// ---- reverse paths ----
+
+// MRC 9.3.1
+TEST(EndpointRequests, WhoOnlyReceivesProbesOnePathInEachRoundTrip) {
+  ScriptedPeer peer;
+  peer.deliver(peer.write(0));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
+  peer.advance(kRtt / 2);
+  peer.deliver(peer.write(1));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
+  peer.advance(kRtt / 2);
+  peer.deliver(peer.write(2));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
+  peer.advance(kRtt * 100);
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U) << "nothing has arrived";
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, WhoSendsTooDoesNotProbe) {
+  ScriptedPeer peer;
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.write(0));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ControlPacketsTakeThePathThatWasLastSeenToWork) {
+  ScriptedPeer peer({.evs_per_plane = 32});
+  Ev confirmed{};
+  for (std::int64_t i = 0; i < 10; ++i) {
+    peer.deliver(peer.write(i));
+    for (const Transmit& probe : ev_probes(peer.collect())) {
+      answer(peer, probe);
+      confirmed = ev_of(probe);
+    }
+    peer.advance(kRtt);
+  }
+  std::set<Ev> evs;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    peer.deliver(peer.write(0));  // a duplicate: a SACK and an acknowledgement
+    for (const Transmit& packet : peer.collect()) {
+      if (ev_probes({packet}).empty()) evs.insert(ev_of(packet));
+    }
+  }
+  EXPECT_TRUE(evs.contains(confirmed));
+  EXPECT_LE(evs.size(), 2U);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ControlPacketsUseEveryPlane) {
+  ScriptedPeer peer({.planes = 4});
+  std::set<Plane> planes;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    peer.deliver(peer.write(i));
+    for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
+  }
+  EXPECT_EQ(planes.size(), 4U);
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ControlPacketsLeaveAPlaneWhoseProbesGoUnanswered) {
+  ScriptedPeer peer({.planes = 2});
+  for (std::int64_t i = 0; i < 20; ++i) {
+    peer.deliver(peer.write(i));
+    for (const Transmit& probe : ev_probes(peer.collect())) {
+      if (probe.plane == kPlane0) answer(peer, probe);
+    }
+    peer.advance(kRtt);
+  }
+  for (std::int64_t i = 0; i < 8; ++i) {
+    peer.deliver(peer.write(i));
+    for (const Transmit& packet : peer.collect()) {
+      EXPECT_TRUE(packet.plane == kPlane0 || !ev_probes({packet}).empty());
+    }
+  }
+}
+
+// MRC 9.3.1
+TEST(EndpointRequests, ControlPacketsDoNotTakeADeniedPathThoughItsProbeIsAnswered) {
+  ScriptedPeer peer;
+  peer.deliver(peer.write(0));
+  const Sent probes = ev_probes(peer.collect());
+  ASSERT_EQ(probes.size(), 1U);
+  const Ev denied = ev_of(probes[0]);
+  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), *peer.profile().find(denied), true);
+  answer(peer, probes[0]);
+  for (unsigned i = 0; i < 4; ++i) {
+    peer.deliver(peer.write(0));
+    for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), denied);
+  }
+}
+
+// ---- port status ----
+
+// MRC 7.4.8
+TEST(EndpointRequests, APeerIsToldOfAPortThatWentDownUntilItAnswers) {
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  for (unsigned i = 0; i < 3; ++i) {
+    const Sent told = port_statuses(peer.await_packets(kRtt * 4));
+    ASSERT_EQ(told.size(), 1U) << i;
+    EXPECT_EQ(request_of(told[0]).erth.port_status_mask, 0b010U) << "port 1 is plane 0";
+    EXPECT_EQ(told[0].plane, kPlane0) << "a plane that works";
+    if (i == 2) answer(peer, told[0]);
+  }
+  EXPECT_TRUE(peer.await_packets(seconds(1)).empty());
+  EXPECT_EQ(peer.count(Count::kPortStatusSent), 3U);
+  peer.endpoint().set_port(peer.now(), kPlane1, true);
+  const Sent told = port_statuses(peer.collect());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(request_of(told[0]).erth.port_status_mask, 0b110U);
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, TheAnswerToAnEarlierTellingOfTheSameCounts) {
+  // The way there and back may take longer than the distance of the repeats.
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  const Sent first = port_statuses(peer.collect());
+  ASSERT_EQ(first.size(), 1U);
+  ASSERT_EQ(port_statuses(peer.await_packets(kRtt * 2)).size(), 1U);
+  answer(peer, first[0]);
+  EXPECT_TRUE(peer.await_packets(seconds(1)).empty());
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, NobodyIsToldOfAPortThatDidNotChange) {
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, true);
+  EXPECT_TRUE(peer.collect().empty());
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, ANewPeerIsToldOfAPortThatIsDown) {
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  answer(peer, port_statuses(peer.collect()).at(0));
+  (void)peer.connect(Qpn(0x777), 9);
+  const Sent told = port_statuses(peer.collect());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(std::get<wire::Ipv6Route>(told[0].packet.route).destination, peer.address(0, 9));
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, NothingLeavesByAPortThatIsDown) {
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  peer.post(1, 20 * kMtu);
+  for (const Transmit& packet : peer.collect()) EXPECT_EQ(packet.plane, kPlane0);
+  peer.endpoint().set_port(peer.now(), kPlane1, true);
+  peer.post(2, 20 * kMtu);
+  std::set<Plane> planes;
+  for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
+  EXPECT_EQ(planes.size(), 2U);
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, ThePortStatusOfAPeerIsObeyedAndAnswered) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010));
+  const auto responses = peer.collect_only<EndpointResponse>();
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0].id, EndpointRequestId(0x4321));
+  EXPECT_EQ(responses[0].eeth.tx_ticks, 0x1357);
+  EXPECT_EQ(peer.count(Count::kPortStatusReceived), 1U);
+  peer.post(1, 20 * kMtu);
+  for (const Transmit& packet : peer.collect()) EXPECT_EQ(packet.plane, kPlane0);
+  peer.deliver(port_status(0b110));
+  peer.post(2, 20 * kMtu);
+  std::set<Plane> planes;
+  for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
+  EXPECT_EQ(planes.size(), 2U);
+}
+
+// MRC 11.5
+TEST(EndpointRequests, APortStatusConcernsOnlyThePeerItComesFrom) {
+  ScriptedPeer peer({.planes = 2});
+  const Qpn other = peer.connect(Qpn(0x777), 9);
+  peer.deliver(port_status(0b100), {.plane = kPlane1});
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b10));
+  EXPECT_TRUE(peer.endpoint().peer_of(other)->remote_ports.has(kPlane0));
+}
+
+}  // namespace
+}  // namespace openmrc::core
