@@ -81,7 +81,7 @@ struct Context {
   }
   // Asked before an event is put together, so that a trace costs nothing when it is off.
   [[nodiscard]] bool tracing() const { return trace != nullptr; }
-  void record(const TraceEvent& event) { trace->record(event); }
+  void record(const TraceEvent& event) const { trace->record(event); }
 
   EndpointSettings settings;
   MemoryRegions memory;

@@ -324,7 +324,8 @@ void Endpoint::set_plane_unwelcome(Plane plane, bool unwelcome) {
 }
 
 void Endpoint::set_ev_denied(Instant now, EvProfileId profile, EvIndex ev, bool denied) {
-  OPENMRC_CHECK(profile.raw() < ev_profiles_.size(), "no such EV profile");
+  OPENMRC_CHECK(profile.raw() < ev_profiles_.size() && ev.raw() < ev_profile(profile).size(),
+                "no such EV");
   auto& list = ev_profiles_[profile.raw()]->denied;
   std::erase(list, ev);
   if (denied) list.push_back(ev);

@@ -207,6 +207,7 @@ class Endpoint {
   [[nodiscard]] Sent fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
                                    Transmit& out);
   [[nodiscard]] Sent fill_response(PlaneMask ports, const ControlItem& item, Transmit& out);
+  void fill_body(const Turn& at, QueuePair& qp, const ControlItem& item, wire::Packet& out);
   void fill_nack(const Turn& turn, const ControlItem& item, wire::Nack& out);
   void fill_acknowledge(const Turn& turn, QueuePair& qp, wire::Acknowledge& out);
   [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);

@@ -17,6 +17,14 @@ namespace {
   return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source) == address;
 }
 
+// Whether the packet came over the version of IP that we speak in its plane. One of the other
+// version cannot be answered: we have no address to answer from.
+bool speaks_our_ip(const wire::Packet& packet, const wire::Ipv6Address& own) {
+  const auto* route = std::get_if<wire::Ipv6Route>(&packet.route);
+  const bool is_ipv4 = wire::is_mapped_ipv4(own);
+  return route == nullptr ? is_ipv4 : !is_ipv4 && !wire::is_mapped_ipv4(route->source);
+}
+
 wire::Ipv6Address source_of(const wire::Packet& packet) {
   if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) return route->source;
   return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source);
@@ -190,6 +198,9 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   if (responses_queued_ >= kEndpointResponsesQueuedMax) {
     return context_.counters.add(Count::kDropEndpointFlood);
   }
+  if (!speaks_our_ip(packet, context_.settings.addresses[plane.raw()])) {
+    return context_.counters.add(Count::kDropEndpointPeer);
+  }
   const wire::Ipv6Address source = source_of(packet);
   if (request.erth.op == wire::EndpointOp::kPortStatusUpdate &&
       !obey_port_status(now, source, request)) {
@@ -240,8 +251,8 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
                        const wire::EndpointResponse& response) {
   Awaited& awaited = awaited_[response.id.raw() % kEndpointRequestsAwaitedMax];
   Peer* peer = peers_.find(awaited.peer);
-  const bool expected =
-      awaited.kind != Awaited::Kind::kNothing && awaited.id == response.id && peer != nullptr;
+  const bool expected = awaited.kind != Awaited::Kind::kNothing && awaited.id == response.id &&
+                        peer != nullptr && peer->serial == awaited.peer_serial;
   if (!expected || std::find(peer->addresses.begin(), peer->addresses.end(), source_of(packet)) ==
                        peer->addresses.end()) {
     return context_.counters.add(Count::kDropResponseUnknown);

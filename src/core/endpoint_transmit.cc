@@ -95,6 +95,11 @@ inline Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit
     case Sent::kYes:
     case Sent::kNoPort: make_ready(qp); break;
     case Sent::kMustWait:
+      // Who has sent waits behind those that have not had their turn, or they would never have one.
+      if (qp.burst > 0) {
+        make_ready(qp);
+        break;
+      }
       qp.queued = QueuePair::Queued::kWaiting;
       peers_[qp.connection.peer].waiting.push_back(queue_pairs_, qp.connection.index);
       break;
@@ -213,26 +218,32 @@ Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const
   if (!path) return Sent::kNoPort;
   set_route(at.peer, *path, out);
   set_control(out, wire::TrafficClass::kControl);
-  wire::Body& body = out.packet.transport.body;
-  if (in_error && item.kind != Kind::kNack) {
-    fill_acknowledge(at, *qp, hold<wire::Acknowledge>(body));
+  fill_body(at, *qp, item, out.packet);
+  return Sent::kYes;
+}
+
+void Endpoint::fill_body(const Turn& at, QueuePair& qp, const ControlItem& item,
+                         wire::Packet& out) {
+  using Kind = ControlItem::Kind;
+  wire::Body& body = out.transport.body;
+  // From ERROR there is only a refusal to be said, whatever was queued before.
+  const bool only_refusal = qp.state == QueuePairState::kError && item.kind != Kind::kNack;
+  if (item.kind == Kind::kAcknowledge || only_refusal) {
+    fill_acknowledge(at, qp, hold<wire::Acknowledge>(body));
   } else if (item.kind == Kind::kSack) {
-    qp->responder.fill(at, item, hold<wire::Sack>(body));
+    qp.responder.fill(at, item, hold<wire::Sack>(body));
     context_.counters.add(Count::kSacksSent);
   } else if (item.kind == Kind::kNack) {
     fill_nack(at, item, hold<wire::Nack>(body));
-  } else if (item.kind == Kind::kAcknowledge) {
-    fill_acknowledge(at, *qp, hold<wire::Acknowledge>(body));
   } else {
-    body = wire::ReliabilityProbe{.destination_qp = qp->connection.remote,
+    body = wire::ReliabilityProbe{.destination_qp = qp.connection.remote,
                                   .peth = {.id = wire::ProbeId(item.id),
-                                           .spdcid = wire::connection_id(qp->connection.local),
-                                           .dpdcid = wire::connection_id(qp->connection.remote),
-                                           .sent = {.ticks = ticks_at(now)}}};
-    out.packet.ecn = wire::Ecn::kCapable0;  // the answer says whether its path is congested
+                                           .spdcid = wire::connection_id(qp.connection.local),
+                                           .dpdcid = wire::connection_id(qp.connection.remote),
+                                           .sent = {.ticks = ticks_at(at.now)}}};
+    out.ecn = wire::Ecn::kCapable0;  // the answer says whether its path is congested
     context_.counters.add(Count::kProbesSent);
   }
-  return Sent::kYes;
 }
 
 void Endpoint::fill_nack(const Turn& turn, const ControlItem& item, wire::Nack& out) {

@@ -118,11 +118,13 @@ void PathSet::enter_rotation(EvIndex ev) {
 std::optional<EvIndex> PathSet::any_good(Plane plane) {
   const auto range = profile_->range(plane);
   const std::size_t start = random_below(static_cast<std::uint32_t>(range.count));
+  std::optional<EvIndex> skipped;  // congested is better than forbidden or broken
   for (std::size_t i = 0; i < range.count; ++i) {
     const EvIndex ev(order_[range.first + (start + i) % range.count]);
     if (state(ev) == EvState::kGood) return ev;
+    if (state(ev) == EvState::kSkip) skipped = ev;
   }
-  return std::nullopt;
+  return skipped;
 }
 
 }  // namespace openmrc::core

@@ -59,7 +59,7 @@ class PathSet {
   // a path that loses some packets is better than none (MRC 9.3.1).
   EvState apply(EvIndex ev, EvInput input);
 
-  // A random EV of the plane that is GOOD; for reverse paths. Nothing if it has none.
+  // A random EV of the plane that is GOOD, or else SKIP; for reverse paths. Nothing if it has none.
   [[nodiscard]] std::optional<EvIndex> any_good(Plane plane);
 
   [[nodiscard]] const EvProfile& profile() const { return *profile_; }

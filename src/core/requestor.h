@@ -102,9 +102,9 @@ class Requestor {
   struct Feedback;
   [[nodiscard]] bool read_sack(const Turn& turn, const wire::Sack& sack, Feedback& feedback);
   void take_arrivals(const Turn& turn, const Feedback& feedback);
-  void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
+  static void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
   void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
-  void mark_path(const Turn& turn, const wire::Sack& sack);
+  static void mark_path(const Turn& turn, const wire::Sack& sack);
   [[nodiscard]] bool may_have_lost(const Turn& turn);
   void find_lost(const Turn& turn);
   void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);

@@ -58,17 +58,21 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
 [[gnu::always_inline]] inline std::optional<Responder::Refusal> Responder::place(
     const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn) {
   Context& context = turn.context;
+  // The packet that ends a message also says how long all of it was, and a completion repeats that
+  // to the application: all of it must lie where the peer may write.
+  const std::uint64_t before =
+      write.part.ends_message() ? write.reth.dma_length - write.payload.size() : 0;
   const auto target = context.memory.find_writable({.key = write.reth.rkey,
                                                     .domain = turn.connection.domain,
-                                                    .address = write.reth.virtual_address,
-                                                    .length = write.payload.size()});
+                                                    .address = write.reth.virtual_address - before,
+                                                    .length = write.payload.size() + before});
   if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
   const bool has_immediate = wire::has_immediate(write.part.opcode());
   if (has_immediate) {
     if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
   }
   if (*target != nullptr && write.payload.has_bytes()) {
-    std::memcpy(*target, write.payload.bytes().data(), write.payload.size());
+    std::memcpy(*target + before, write.payload.bytes().data(), write.payload.size());
   }
   context.counters.add(Count::kDataReceived);
   context.counters.add(Count::kBytesPlaced, write.payload.size());

@@ -80,10 +80,10 @@ class Responder {
   [[nodiscard]] std::optional<Refusal> deliver_immediates(const Turn& turn);
   void report(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
               const ArrivalInfo& arrival, bool duplicate);
-  void queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo& arrival,
-                  std::uint16_t tx_ticks, bool retransmission);
-  void queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedPsn psn, Ev ev,
-                  std::uint16_t tx_ticks);
+  static void queue_sack(const Turn& turn, UnwrappedPsn psn, const ArrivalInfo& arrival,
+                         std::uint16_t tx_ticks, bool retransmission);
+  static void queue_nack(const Turn& turn, wire::NackReason reason, UnwrappedPsn psn, Ev ev,
+                         std::uint16_t tx_ticks);
   void queue_acknowledge(const Turn& turn);
 
   ArrivalWindow window_;

@@ -94,6 +94,7 @@ TEST(Responder, CountsASmallPacketAsOneKiB) {
     EXPECT_TRUE(sacks(peer).empty()) << i;
     wire::RdmaWrite write = peer.write(i);
     write.payload = wire::Payload::of_bytes(write.payload.bytes().first(1));
+    write.reth.dma_length = 1;
     peer.deliver(write);
   }
   EXPECT_EQ(sacks(peer).size(), 1U);

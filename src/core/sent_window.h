@@ -137,7 +137,7 @@ class SentWindow {
       at = oldest_;
     }
     if (at >= next_) return;
-    const unsigned offset = static_cast<unsigned>(at & 63);
+    const auto offset = static_cast<unsigned>(at & 63);
     if (bits << offset != 0) take_arrived(chunk(pool, at), bits << offset, arrived);
     if (offset != 0 && bits >> (64 - offset) != 0 && (at | 63) + 1 < next_) {
       take_arrived(chunk(pool, (at | 63) + 1), bits >> (64 - offset), arrived);
