@@ -44,6 +44,10 @@ openmrc_pkgconfig(NAME wire DESCRIPTION "OpenMRC: the packets of MRC, bytes to r
   REQUIRES "openmrc-base = ${PROJECT_VERSION}"
   REQUIRES_PRIVATE libisal fmt)
 
+openmrc_pkgconfig(NAME core DESCRIPTION "OpenMRC: the protocol, without I/O"
+  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
+  REQUIRES_PRIVATE fmt)
+
 if(TARGET mrc)
   install(TARGETS mrc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
