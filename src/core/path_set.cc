@@ -61,8 +61,9 @@ EvState PathSet::apply(EvIndex ev, EvInput input) {
   const EvState before = state(ev);
   const EvState after = next_state(before, input);
   if (after == before) return before;
-  // The controller's word counts more than the floor.
-  if (after == EvState::kAssumedBad && usable_ <= profile_->min_active()) return before;
+  // The controller's word counts more than the floor. The last path is never given up.
+  const std::size_t floor = std::max<std::size_t>(profile_->min_active(), 1);
+  if (after == EvState::kAssumedBad && usable_ <= floor) return before;
   set_state(ev, after);
   if (is_usable(before) && !is_usable(after)) {
     --usable_;

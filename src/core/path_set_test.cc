@@ -489,7 +489,10 @@ class RandomLife {
     EvState& state = states_[ev.raw()];
     const EvState before = state;
     const EvState after = next_state(before, input);
-    if (after != EvState::kAssumedBad || usable() > profile_.min_active()) state = after;
+    if (after != EvState::kAssumedBad ||
+        usable() > std::max<std::size_t>(profile_.min_active(), 1)) {
+      state = after;
+    }
     ASSERT_EQ(paths_.apply(ev, input), before);
     ASSERT_NO_FATAL_FAILURE(expect_same());
   }
@@ -552,6 +555,15 @@ class RandomLife {
   Rng rng_;
   std::vector<EvState> states_;
 };
+
+// MRC 9.3.1: a path that loses packets is better than none.
+TEST(PathSet, TheLastPathIsNeverGivenUpForLoss) {
+  const EvProfile profile = make_profile(1, 4);
+  PathSet paths(profile, 1);
+  for (const EvIndex ev : evs_of(profile, plane_at(0))) paths.apply(ev, EvInput::kLost);
+  EXPECT_EQ(paths.usable(), 1u);
+  EXPECT_TRUE(paths.choose(PlaneMask::all()).has_value());
+}
 
 TEST(PathSet, AgreesWithTheTableOfStatesWhateverHappens) {
   for (const EvProfileOptions& options : {EvProfileOptions{},

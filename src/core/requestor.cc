@@ -127,7 +127,10 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
   } else {
     resend(turn, path, out);
   }
-  if (was_empty) arm(turn);
+  if (was_empty) {
+    interval_began_ = turn.now;
+    arm(turn);
+  }
 }
 
 [[gnu::always_inline]] inline void Requestor::send_new(const Turn& turn, const Offer& offer,
@@ -169,7 +172,7 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
 void Requestor::found_no_way(const Turn& turn) {
   if (no_way_) return;
   no_way_ = true;
-  last_timeout_ = turn.now;
+  interval_began_ = turn.now;
   arm(turn);
 }
 

@@ -123,7 +123,7 @@ class Requestor {
   [[nodiscard]] Duration timeout() const;
   [[nodiscard]] Duration probe_timeout(const Turn& turn) const;
   [[nodiscard]] bool awaits_acknowledgement(const Context& context) const;
-  [[nodiscard]] Instant timeout_deadline(const Turn& turn);
+  [[nodiscard]] Instant timeout_deadline() const;
   [[nodiscard]] Instant probe_deadline(const Turn& turn) const;
   void send_probe(const Turn& turn);
   [[nodiscard]] std::optional<Fatal> time_out(const Turn& turn);
@@ -154,7 +154,7 @@ class Requestor {
   Instant probe_sent_{};
   Instant last_sent_{};
   Instant last_feedback_{};
-  Instant last_timeout_{};
+  Instant interval_began_{};
   Timer timer_;
 };
 

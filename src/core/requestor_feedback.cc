@@ -88,7 +88,7 @@ void Requestor::on_sack(const Turn& turn, const wire::Sack& sack) {
 }
 
 void Requestor::progressed(const Turn& turn) {
-  last_timeout_ = turn.now;
+  interval_began_ = turn.now;
   if (retries_ == 0) return;
   retries_ = 0;
   arm(turn);  // the next timeout is nearer now

@@ -36,13 +36,11 @@ bool Requestor::awaits_acknowledgement(const Context& context) const {
   return first.first_psn + first.packets <= window_.oldest().raw();
 }
 
-Instant Requestor::timeout_deadline(const Turn& turn) {
-  if (!window_.empty()) {
-    // Each transmission of the oldest packet has the whole interval.
-    const Instant sent = window_.packet(turn.context.sent, window_.oldest()).sent;
-    return std::max(sent, last_timeout_) + timeout();
-  }
-  return std::max({last_sent_, last_feedback_, last_timeout_}) + timeout();
+// An interval runs from the beginning, the latest progress or the latest timeout on.
+// Retransmissions for other reasons do not prolong it: one that goes on without progress must end.
+Instant Requestor::timeout_deadline() const {
+  if (!window_.empty()) return interval_began_ + timeout();
+  return std::max({last_sent_, last_feedback_, interval_began_}) + timeout();
 }
 
 Instant Requestor::probe_deadline(const Turn& turn) const {
@@ -57,7 +55,7 @@ Instant Requestor::next_deadline(const Turn& turn) {
   // What waits for its turn waits for others, whose timers run.
   if (window_.empty() && !awaits && !no_way_) return kNever;
   const bool can_probe = !window_.empty() || (awaits && retries_ == 0);
-  const Instant timeout = timeout_deadline(turn);
+  const Instant timeout = timeout_deadline();
   return can_probe ? std::min(timeout, probe_deadline(turn)) : timeout;
 }
 
@@ -81,7 +79,7 @@ void Requestor::send_probe(const Turn& turn) {
 
 std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
   std::optional<Fatal> fatal;
-  if (!messages_.empty() && timeout_deadline(turn) <= turn.now) {
+  if (!messages_.empty() && timeout_deadline() <= turn.now) {
     const bool begun = !window_.empty() || awaits_acknowledgement(turn.context);
     if (begun || !reachable) {
       fatal = time_out(turn);
@@ -113,7 +111,7 @@ std::optional<Fatal> Requestor::time_out(const Turn& turn) {
   }
   const Instant expired = turn.now - timeout();
   const bool exhausted = charge_retry();
-  last_timeout_ = turn.now;
+  interval_began_ = turn.now;
   if (exhausted) {
     const UnwrappedPsn psn = window_.empty() && awaits_acknowledgement(turn.context)
                                  ? UnwrappedPsn(turn.context.messages[messages_.first()].first_psn)

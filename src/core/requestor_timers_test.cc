@@ -254,5 +254,26 @@ TEST(Requestor, WaitsForTheCongestionWindowWithoutTimingOut) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100})) << "the other one left its share of the window";
 }
 
+// MRC 7.4.1: a gap that probes show again and again, and no retransmission ever fills, has an end.
+TEST(Requestor, GivesUpInTimeThoughProbesAreAnsweredAllTheWhile) {
+  ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 2});
+  peer.post(1, kMtu);
+  const Instant start = peer.now();
+  std::size_t answered = 0;
+  while (peer.state() != QueuePairState::kError && peer.now() < start + seconds(1)) {
+    for (const auto& probe : only<wire::ReliabilityProbe>(peer.await_packets(kTimeout))) {
+      wire::Sack sack = peer.sack(0);
+      sack.seth.trigger = wire::SackTrigger::probe(probe.peth.id);
+      peer.advance(kRtt);
+      peer.deliver(sack);
+      ++answered;
+    }
+  }
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  EXPECT_GT(answered, 5U);
+  EXPECT_LE(peer.now() - start, kTimeout * (3 + 2 + 4 + 1)) << "the intervals, and one more";
+  EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kRetryExceeded});
+}
+
 }  // namespace
 }  // namespace openmrc::core

@@ -44,9 +44,11 @@ class ReversePathsTest : public testing::Test {
     for (int i = 0; i < packets; ++i) ++counts[choose(ports).plane.raw()];
     return counts;
   }
-  void fail(Plane plane) {
+  void fail(Plane plane) { take_out(plane, EvInput::kLost); }
+  void deny(Plane plane) { take_out(plane, EvInput::kDeny); }
+  void take_out(Plane plane, EvInput input) {
     for (unsigned i = 0; i < kEvsPerPlane; ++i) {
-      paths_.apply(ev_of(plane, i), EvInput::kLost);
+      paths_.apply(ev_of(plane, i), input);
       reverse_.forget(ev_of(plane, i), plane);
     }
   }
@@ -153,7 +155,7 @@ TEST_F(ReversePathsTest, LeavesOutAPlaneWithoutPathsWhileAnotherHasSome) {
 }
 
 TEST_F(ReversePathsTest, WithNoPathAtAllEveryPlaneIsTried) {
-  for (std::uint8_t p = 0; p < kPlanes; ++p) fail(Plane(p));
+  for (std::uint8_t p = 0; p < kPlanes; ++p) deny(Plane(p));
   EXPECT_EQ(count_planes(kAllPorts, 40), (std::array{10, 10, 10, 10}));
 }
 

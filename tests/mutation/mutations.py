@@ -97,7 +97,7 @@ MUTATIONS = [
              "{kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kGood, kSkip, kDenied, kGood},",
              "{kSkip, kSkip, kAssumedBad, kSkip, kGood, kGood, kSkip, kDenied, kGood},"),
     Mutation("the floor of usable paths is not kept", "path_set.cc",
-             "if (after == EvState::kAssumedBad && usable_ <= profile_->min_active()) return before;", ""),
+             "if (after == EvState::kAssumedBad && usable_ <= floor) return before;", ""),
     Mutation("a failed path stays in rotation", "path_set.cc",
              "    --usable_;\n    leave_rotation(ev);", "    --usable_;"),
     Mutation("a plane that has paths again is not used", "path_set.cc",
