@@ -71,15 +71,19 @@ void Endpoint::make_ready(QueuePair& qp) {
   ready_.push_back(queue_pairs_, qp.connection.index);
 }
 
-// As many as the window has room for; each that has sent is behind those that still wait.
+// As many as the window has room for, in the order in which they came. Nobody is woken in vain: who
+// finds the window closed goes to the end of the line, and could miss every opening.
 void Endpoint::wake_waiting(Peer& peer) {
-  if (peer.waiting.empty()) return;
-  const ByteCount room = peer.congestion.window() - peer.in_flight;
-  for (ByteCount taken; !peer.waiting.empty() && (taken <= room || taken == ByteCount(0));) {
-    QueuePair& qp = queue_pairs_[peer.waiting.pop_front(queue_pairs_)];
-    qp.queued = QueuePair::Queued::kNowhere;
-    make_ready(qp);
-    taken += nominal_size(qp.connection.mtu, false);
+  for (ByteCount taken; !peer.waiting.empty();) {
+    QueuePair& first = queue_pairs_[peer.waiting.first()];
+    const ByteCount size = nominal_size(first.connection.mtu, false);
+    const bool fits = peer.in_flight + taken + size <= peer.congestion.window();
+    const bool nothing_moves = peer.in_flight <= ByteCount(0) && taken == ByteCount(0);
+    if (!fits && !nothing_moves) return;
+    peer.waiting.pop_front(queue_pairs_);
+    first.queued = QueuePair::Queued::kNowhere;
+    make_ready(first);
+    taken += size;
   }
 }
 
