@@ -67,7 +67,7 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
                                                     .address = write.reth.virtual_address - before,
                                                     .length = write.payload.size() + before});
   if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
-  const bool has_immediate = wire::has_immediate(write.part.opcode());
+  const bool has_immediate = write.part.has_immediate();
   if (has_immediate) {
     if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
   }

@@ -50,15 +50,18 @@ class MessagePart {
     return kind_ == WriteKind::kFirst || kind_ >= WriteKind::kOnly;
   }
   [[nodiscard]] constexpr bool ends_message() const { return kind_ >= WriteKind::kLast; }
+  [[nodiscard]] constexpr bool has_immediate() const {
+    return kind_ == WriteKind::kLastImmediate || kind_ == WriteKind::kOnlyImmediate;
+  }
   [[nodiscard]] constexpr std::optional<Immediate> immediate() const {
-    if (!has_immediate(opcode())) return std::nullopt;
+    if (!has_immediate()) return std::nullopt;
     return immediate_;
   }
   bool operator==(const MessagePart&) const = default;
 
   // For the decoder: `opcode` is one of the writes; `immediate` counts only if it has one.
   static constexpr MessagePart of(Opcode opcode, Immediate immediate) {
-    return {write_kind(opcode), has_immediate(opcode) ? immediate : Immediate{}};
+    return {write_kind(opcode), wire::has_immediate(opcode) ? immediate : Immediate{}};
   }
 
  private:
