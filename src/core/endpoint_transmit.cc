@@ -2,20 +2,12 @@
 // What leaves: control packets first, then data, queue pair after queue pair.
 #include <algorithm>
 
+#include "openmrc/base/hold.h"
 #include "openmrc/core/endpoint.h"
 #include "openmrc/wire/connection_id.h"
 
 namespace openmrc::core {
 namespace {
-
-// The alternative of a variant, to be filled in. One that is there already is used again: to clear
-// it would cost more than to overwrite it.
-template <class T, class Variant>
-T& hold(Variant& variant) {
-  if (T* there = std::get_if<T>(&variant)) [[likely]]
-    return *there;
-  return variant.template emplace<T>();
-}
 
 wire::Ipv6Address joined(wire::Ipv6Address address, const wire::Ipv6Address& overlay) {
   for (std::size_t i = 0; i < address.bytes.size(); ++i) address.bytes[i] |= overlay.bytes[i];

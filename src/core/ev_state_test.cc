@@ -4,21 +4,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "support/golden.h"
 
 namespace openmrc::core {
 namespace {
 
 using enum EvState;
 using enum EvInput;
-
-const std::filesystem::path kGolden = std::filesystem::path(OPENMRC_GOLDEN_DIR) / "ev_states.txt";
 
 std::vector<EvState> states() {
   std::vector<EvState> all;
@@ -49,13 +45,7 @@ std::string matrix() {
   return text;
 }
 
-TEST(EvState, TheMachineIsAsRecorded) {
-  if (std::getenv("OPENMRC_UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden) << matrix();
-  const std::ifstream file(kGolden);
-  std::ostringstream recorded;
-  recorded << file.rdbuf();
-  EXPECT_EQ(matrix(), recorded.str()) << kGolden;
-}
+TEST(EvState, TheMachineIsAsRecorded) { test::expect_golden(matrix(), "ev_states.txt"); }
 
 // MRC 9.3.1
 TEST(EvState, CongestionIsSkippedOnce) {

@@ -4,22 +4,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "support/golden.h"
 
 namespace openmrc::core {
 namespace {
 
 using enum QueuePairState;
 using enum QueuePairInput;
-
-const std::filesystem::path kGolden =
-    std::filesystem::path(OPENMRC_GOLDEN_DIR) / "queue_pair_states.txt";
 
 std::vector<QueuePairState> states() {
   std::vector<QueuePairState> all;
@@ -55,11 +50,7 @@ std::string matrix() {
 }
 
 TEST(QueuePairState, TheMachineIsAsRecorded) {
-  if (std::getenv("OPENMRC_UPDATE_GOLDEN") != nullptr) std::ofstream(kGolden) << matrix();
-  const std::ifstream file(kGolden);
-  std::ostringstream recorded;
-  recorded << file.rdbuf();
-  EXPECT_EQ(matrix(), recorded.str()) << kGolden;
+  test::expect_golden(matrix(), "queue_pair_states.txt");
 }
 
 // MRC 6.1

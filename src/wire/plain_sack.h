@@ -4,10 +4,11 @@
 #include <cstddef>
 
 #include "openmrc/base/bytes.h"
+#include "openmrc/base/hold.h"
 #include "openmrc/wire/header/cc_state.h"
 #include "openmrc/wire/header/seth.h"
 #include "openmrc/wire/packet.h"
-#include "openmrc/wire/plain_write.h"
+#include "openmrc/wire/plain_headers.h"
 #include "openmrc/wire/settings.h"
 
 namespace openmrc::wire {
@@ -21,36 +22,22 @@ namespace openmrc::wire {
   constexpr std::size_t kSethAt = kBthAt + kBthSize;
   constexpr std::size_t kCcStateAt = kSethAt + kSethSize;
   constexpr std::size_t kSackPacketSize = kCcStateAt + kCcStateSize + kIcrcSize;
-  constexpr std::size_t kDatagramSize = kSackPacketSize - kIpv6Size;
   if (packet.size() != kSackPacketSize) return false;
-  const auto ip = view_at<Ipv6, 0>(packet.data());
-  const auto udp = view_at<Udp, kUdpAt>(packet.data());
-  const auto bth = view_at<Bth, kBthAt>(packet.data());
+  const PlainHeaders headers(packet.data());
+  const auto& bth = headers.bth;
   const auto seth = view_at<Seth, kSethAt>(packet.data());
 
   if (bth.get<BthLayout::OpcodeByte>() != static_cast<unsigned>(Opcode::kSack)) return false;
-  if (ip.get<Ipv6Layout::NextHeader>() != static_cast<unsigned>(IpProtocol::kUdp)) return false;
-  if (ip.get<Ipv6Layout::Version>() != 6) return false;
-  if (ip.get<Ipv6Layout::PayloadLength>() != kDatagramSize) return false;
-  if (udp.get<UdpLayout::Length>() != kDatagramSize) return false;
-  if (udp.get<UdpLayout::DestinationPort>() != settings.udp_port.raw()) return false;
-  if (bth.get<BthLayout::Version>() != 0 || bth.get<BthLayout::PadCount>() != 0) return false;
-  if (dscp_of(ip.get<Ipv6Layout::TrafficByte>()) != settings.dscp.control) return false;
+  if (!headers.fit(packet.size(), settings)) return false;
+  if (bth.get<BthLayout::PadCount>() != 0) return false;
+  const Dscp dscp = dscp_of(headers.ip.get<Ipv6Layout::TrafficByte>());
+  if (dscp != settings.dscp.control) return false;
   if (Seth::check(seth)) return false;
-  const Qpn destination_qp(bth.get<BthLayout::DestinationQp>());
-  if (destination_qp < kFirstUsableQpn) return false;
 
+  headers.fill(settings, into);
   into.traffic_class = TrafficClass::kControl;
-  into.ecn = ecn_of(ip.get<Ipv6Layout::TrafficByte>());
-  into.udp_port = settings.udp_port;
-  into.transport.pkey = PKey(bth.get<BthLayout::PartitionKey>());
-  auto& route = hold<Ipv6Route>(into.route);
-  route.ev = join_ev(ip.get<Ipv6Layout::FlowLabel>(), udp.get<UdpLayout::SourcePort>());
-  route.source = Ipv6Address{ip.get<Ipv6Layout::Source>()};
-  route.destination = Ipv6Address{ip.get<Ipv6Layout::Destination>()};
-  route.encapsulation.reset();
   auto& sack = hold<Sack>(into.transport.body);
-  sack.destination_qp = destination_qp;
+  sack.destination_qp = Qpn(bth.get<BthLayout::DestinationQp>());
   sack.retransmission = bth.get<BthLayout::Retransmission>() != 0;
   sack.seth = Seth::read(seth);
   sack.cc_state = CcState::read(view_at<CcState, kCcStateAt>(packet.data()));

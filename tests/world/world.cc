@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "openmrc/wire/decode.h"
+#include "world/timeline.h"
 
 namespace openmrc::test {
 namespace {
@@ -102,13 +103,11 @@ void World::plan_writes() {
 void World::plan_actions() {
   for (const Fault& fault : options_.faults) {
     if (fault.kind < FaultKind::kPortDown) continue;
-    actions_.push_back({.at = fault.from, .fault = &fault, .begins = true});
+    insert_by_time(actions_, Action{.at = fault.from, .fault = &fault, .begins = true});
     if (fault.kind != FaultKind::kRestart) {
-      actions_.push_back({.at = fault.to, .fault = &fault, .begins = false});
+      insert_by_time(actions_, Action{.at = fault.to, .fault = &fault, .begins = false});
     }
   }
-  std::stable_sort(actions_.begin(), actions_.end(),
-                   [](const Action& a, const Action& b) { return a.at < b.at; });
 }
 
 void World::start_host(Side side) {

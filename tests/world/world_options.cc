@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "world/timeline.h"
+
 namespace openmrc::test {
 namespace {
 
@@ -70,17 +72,16 @@ void choose_traffic(Rng& rng, WorldOptions& options) {
   const std::uint64_t packets_max = one_of(rng, {4u, 16u, 64u});
   for (std::uint64_t left = rng.between(1, 12); left > 0; --left) {
     const std::uint64_t packets = rng.between(1, packets_max);
-    options.writes.push_back(
-        {.side = both_ways && rng.chance({1, 2}) ? Side::kB : Side::kA,
-         .queue_pair = rng.below(options.queue_pairs),
-         .at = rng.chance({1, 2}) ? Duration{} : random_time(rng, kTrafficSpan),
-         .length = static_cast<std::uint32_t>(rng.chance({1, 3})
-                                                  ? packets * options.recv.mtu
-                                                  : rng.between(1, packets * options.recv.mtu)),
-         .immediate = rng.chance({1, 2})});
+    insert_by_time(
+        options.writes,
+        PlannedWrite{.side = both_ways && rng.chance({1, 2}) ? Side::kB : Side::kA,
+                     .queue_pair = rng.below(options.queue_pairs),
+                     .at = rng.chance({1, 2}) ? Duration{} : random_time(rng, kTrafficSpan),
+                     .length = static_cast<std::uint32_t>(
+                         rng.chance({1, 3}) ? packets * options.recv.mtu
+                                            : rng.between(1, packets * options.recv.mtu)),
+                     .immediate = rng.chance({1, 2})});
   }
-  std::stable_sort(options.writes.begin(), options.writes.end(),
-                   [](const PlannedWrite& a, const PlannedWrite& b) { return a.at < b.at; });
 }
 
 // Mostly mild, sometimes brutal.
