@@ -20,19 +20,23 @@ constexpr std::size_t kFreeNumbersMin = 1024;
 Endpoint::Endpoint(const EndpointSettings& settings, std::uint64_t seed, TraceSink* trace)
     : context_(settings, trace),
       rng_(seed),
-      local_ports_(PlaneMask::first(settings.addresses.size())) {
+      local_ports_(PlaneMask::first(settings.addresses.size())),
+      awaited_(static_cast<std::uint16_t>(rng_.next())) {
   OPENMRC_CHECK(!settings.addresses.empty() && settings.addresses.size() <= kPlanesMax,
                 "an endpoint has 1 to 31 ports");
   OPENMRC_CHECK(settings.first_qpn >= kFirstUsableQpn, "queue pair numbers 0 to 2 are reserved");
   OPENMRC_CHECK(
       settings.first_qpn.raw() + settings.limits.queue_pairs <= std::size_t{Qpn::kMax} + 1,
       "queue pair numbers have 24 bits");
-  request_id_ = static_cast<std::uint16_t>(rng_.next());
 }
 
 Endpoint::~Endpoint() = default;
 
 EvProfileId Endpoint::add_ev_profile(EvProfile profile) {
+  return add_ev_profile(std::make_shared<const EvProfile>(std::move(profile)));
+}
+
+EvProfileId Endpoint::add_ev_profile(std::shared_ptr<const EvProfile> profile) {
   ev_profiles_.push_back(
       std::make_unique<ProfileEntry>(ProfileEntry{.profile = std::move(profile), .denied = {}}));
   return EvProfileId(static_cast<std::uint32_t>(ev_profiles_.size() - 1));
@@ -45,7 +49,7 @@ CcProfileId Endpoint::add_cc_profile(const CongestionSettings& settings) {
 
 const EvProfile& Endpoint::ev_profile(EvProfileId id) const {
   OPENMRC_CHECK(id.raw() < ev_profiles_.size(), "no such EV profile");
-  return ev_profiles_[id.raw()]->profile;
+  return *ev_profiles_[id.raw()]->profile;
 }
 
 Result<Qpn, CreateError> Endpoint::create_queue_pair() {
@@ -146,11 +150,11 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
   if (!known) {
     const ProfileEntry& entry = *ev_profiles_[qp.init.ev_profile.raw()];
     auto peer =
-        std::make_unique<Peer>(entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next());
+        std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next());
     peer->serial = ++serial_;
     peer->addresses = attributes.remote_addresses;
     peer->is_ipv4 = wire::is_mapped_ipv4(attributes.remote_addresses[0]);
-    peer->is_srv6 = entry.profile.mode() == EvFormatMode::kSrv6;
+    peer->is_srv6 = entry.profile->mode() == EvFormatMode::kSrv6;
     peer->path_overlay = attributes.path_overlay;
     peer->ev_profile = qp.init.ev_profile;
     peer->cc_profile = qp.init.cc_profile;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/base/time.h"
+#include "openmrc/core/awaited_requests.h"
 #include "openmrc/core/completion.h"
 #include "openmrc/core/congestion.h"
 #include "openmrc/core/context.h"
@@ -66,6 +66,8 @@ class Endpoint {
 
   // Profiles, shared by all queue pairs that name them. They stay as long as the endpoint.
   EvProfileId add_ev_profile(EvProfile profile);
+  // The same for a profile that other endpoints share.
+  EvProfileId add_ev_profile(std::shared_ptr<const EvProfile> profile);
   CcProfileId add_cc_profile(const CongestionSettings& settings);
   [[nodiscard]] const EvProfile& ev_profile(EvProfileId id) const;
 
@@ -130,7 +132,7 @@ class Endpoint {
 
  private:
   struct ProfileEntry {
-    EvProfile profile;
+    std::shared_ptr<const EvProfile> profile;
     std::vector<EvIndex> denied;  // by the controller; new peers start with it
   };
   // Lets a PoolList link queue pairs.
@@ -138,16 +140,6 @@ class Endpoint {
     std::vector<std::unique_ptr<QueuePair>> all;
     QueuePair& operator[](PoolIndex index) { return *all[index]; }
   };
-  // An endpoint request of ours that has not been answered.
-  struct Awaited {
-    enum class Kind : std::uint8_t { kNothing, kBadEv, kReversePath, kPortStatus };
-    Kind kind = Kind::kNothing;
-    EvIndex ev{};
-    wire::EndpointRequestId id{};
-    PeerIndex peer = 0;
-    std::uint32_t peer_serial = 0;
-  };
-
   // endpoint.cc
   [[nodiscard]] QueuePair* find(Qpn qpn) const {
     const std::uint32_t index = qpn.raw() - context_.settings.first_qpn.raw();
@@ -226,9 +218,9 @@ class Endpoint {
   void time_out_peer(const TimerQueue::Due& due, Instant now);
   void tell_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
-  [[nodiscard]] wire::EndpointRequestId await(const Awaited& awaited);
   void arm_peer(PeerIndex index, Peer& peer);
-  void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path, Awaited::Kind kind);
+  void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
+                AwaitedRequest::Kind kind);
 
   Context context_;
   Rng rng_;
@@ -243,8 +235,7 @@ class Endpoint {
   PlaneMask unwelcome_planes_;
   std::uint32_t serial_ = 0;  // of the latest connection or peer: what is queued outlives them
   std::uint32_t domains_ = 0;
-  std::uint16_t request_id_ = 0;
-  std::array<Awaited, kEndpointRequestsAwaitedMax> awaited_{};
+  AwaitedRequests awaited_;
 };
 
 }  // namespace openmrc::core

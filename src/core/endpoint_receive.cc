@@ -249,17 +249,17 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
 
 void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
                        const wire::EndpointResponse& response) {
-  Awaited& awaited = awaited_[response.id.raw() % kEndpointRequestsAwaitedMax];
-  Peer* peer = peers_.find(awaited.peer);
-  const bool expected = awaited.kind != Awaited::Kind::kNothing && awaited.id == response.id &&
-                        peer != nullptr && peer->serial == awaited.peer_serial;
+  const AwaitedRequest* awaited = awaited_.find(response.id);
+  Peer* peer = awaited == nullptr ? nullptr : peers_.find(awaited->peer);
+  const bool expected = peer != nullptr && peer->serial == awaited->peer_serial;
   if (!expected || std::find(peer->addresses.begin(), peer->addresses.end(), source_of(packet)) ==
                        peer->addresses.end()) {
     return context_.counters.add(Count::kDropResponseUnknown);
   }
-  const Awaited request = std::exchange(awaited, Awaited{});
+  const AwaitedRequest request = *awaited;
+  awaited_.remove(response.id);
   peer->last_heard = now;
-  if (request.kind == Awaited::Kind::kPortStatus) {
+  if (request.kind == AwaitedRequest::Kind::kPortStatus) {
     if (peer->port_status.id == response.id) peer->port_status.unanswered = false;
     return;
   }
@@ -267,7 +267,7 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
   if (is_usable(peer->paths.state(request.ev))) {
     peer->reverse.confirm(request.ev, peer->paths.profile().entry(request.ev).plane);
   }
-  if (request.kind != Awaited::Kind::kBadEv) return;
+  if (request.kind != AwaitedRequest::Kind::kBadEv) return;
   // MRC 9.3.1: answered often enough, the path is good again.
   if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(),
                             context_.settings.probe)) {
@@ -284,7 +284,7 @@ void Endpoint::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
   peer.next_refresh = now + rtt;
   if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
   if (const auto path = peer.reverse.next_probe(peer.paths, ports_to(peer))) {
-    probe_ev(index, peer, *path, Awaited::Kind::kReversePath);
+    probe_ev(index, peer, *path, AwaitedRequest::Kind::kReversePath);
   }
 }
 

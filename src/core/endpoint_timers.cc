@@ -40,7 +40,7 @@ void Endpoint::time_out_peer(const TimerQueue::Due& due, Instant now) {
   const Duration rtt = peer->congestion.base_rtt();
   while (const auto ev = peer->prober.next_due(now, rtt, context_.settings.probe)) {
     probe_ev(due.owner.index, *peer, {*ev, peer->paths.profile().entry(*ev).plane},
-             Awaited::Kind::kBadEv);
+             AwaitedRequest::Kind::kBadEv);
   }
   if (peer->port_status.unanswered && peer->port_status.next <= now) {
     repeat_port_status(due.owner.index, *peer, now);
@@ -57,20 +57,11 @@ void Endpoint::arm_peer(PeerIndex index, Peer& peer) {
   if (next != kNever) context_.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, next);
 }
 
-// A number for the request; what was awaited under it before is given up.
-wire::EndpointRequestId Endpoint::await(const Awaited& awaited) {
-  const wire::EndpointRequestId id(request_id_++);
-  Awaited& slot = awaited_[id.raw() % kEndpointRequestsAwaitedMax];
-  slot = awaited;
-  slot.id = id;
-  return id;
-}
-
 // MRC 7.4.7: an EV probe takes the path that it asks about.
 void Endpoint::probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
-                        Awaited::Kind kind) {
+                        AwaitedRequest::Kind kind) {
   const wire::EndpointRequestId id =
-      await({.kind = kind, .ev = path.ev, .peer = index, .peer_serial = peer.serial});
+      awaited_.add({.kind = kind, .ev = path.ev, .peer = index, .peer_serial = peer.serial});
   context_.queue_control({.kind = ControlItem::Kind::kEvProbe,
                           .ev_index = path.ev,
                           .plane = path.plane,
@@ -83,8 +74,8 @@ void Endpoint::probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice
 void Endpoint::tell_port_status(PeerIndex index, Peer& peer, Instant now) {
   peer.port_status.unanswered = true;
   peer.port_status.interval = std::max(peer.congestion.rtt() * 2, microseconds(1));
-  peer.port_status.id =
-      await({.kind = Awaited::Kind::kPortStatus, .peer = index, .peer_serial = peer.serial});
+  peer.port_status.id = awaited_.add(
+      {.kind = AwaitedRequest::Kind::kPortStatus, .peer = index, .peer_serial = peer.serial});
   repeat_port_status(index, peer, now);
 }
 
@@ -92,10 +83,10 @@ void Endpoint::tell_port_status(PeerIndex index, Peer& peer, Instant now) {
 // of them counts.
 void Endpoint::repeat_port_status(PeerIndex index, Peer& peer, Instant now) {
   Peer::PortStatus& status = peer.port_status;
-  awaited_[status.id.raw() % kEndpointRequestsAwaitedMax] = {.kind = Awaited::Kind::kPortStatus,
-                                                             .id = status.id,
-                                                             .peer = index,
-                                                             .peer_serial = peer.serial};
+  awaited_.put({.kind = AwaitedRequest::Kind::kPortStatus,
+                .id = status.id,
+                .peer = index,
+                .peer_serial = peer.serial});
   status.next = now + status.interval;
   status.interval = std::min(status.interval * 2, context_.settings.probe.interval_max);
   context_.queue_control({.kind = ControlItem::Kind::kPortStatus,

@@ -37,7 +37,7 @@ class GrowingRing {
 
  private:
   void grow() {
-    const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
+    const std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
     auto elements = std::make_unique<T[]>(capacity);
     const std::size_t count = size();
     for (std::size_t i = 0; i < count; ++i) elements[i] = elements_[popped_++ & (capacity_ - 1)];

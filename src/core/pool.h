@@ -16,7 +16,7 @@ inline constexpr PoolIndex kNoElement = 0xffffffff;
 
 // Elements that come and go without the heap: it grows by a slab when it must, never shrinks, and
 // never beyond its limit. What is in flight lives in pools, so that what is idle is small.
-template <class T, std::size_t kSlabShift = 8>
+template <class T, std::size_t kSlabShift = 4>
 class Pool {
   static constexpr std::size_t kSlabSize = std::size_t{1} << kSlabShift;
 

@@ -8,15 +8,32 @@
 namespace openmrc::core {
 namespace {
 
-// How many packets to the same peer must have been sent after one that is missing, and before one
-// that has arrived, for it to be held for lost: paths differ in length and in queues. Half a window
-// takes half a round trip to send or more, so that a loss shows within two.
-constexpr std::int64_t kReorderPacketsMin = 3;
+// How much earlier than something that has arrived a missing packet must have been sent to be held
+// for lost: paths differ in length and in queues. Three quarters of a round trip show a dead path
+// within two.
+// It widens, by a quarter at a time, when packets turn up that were held for lost, up to what full
+// queues on one path and empty ones on another can explain; and narrows again in time.
+constexpr unsigned kReorderQuartersMax = 8;
+constexpr std::int64_t kReorderNarrowsAfter = 64;  // round trips
 
-std::int64_t reorder_tolerance(const Turn& turn) {
-  const std::int64_t half_window =
-      turn.peer.congestion.window().raw() / (2 * nominal_size(turn.connection.mtu, false).raw());
-  return std::max(kReorderPacketsMin, half_window);
+Duration reorder_tolerance(const Turn& turn) {
+  Peer& peer = turn.peer;
+  const Duration base_rtt = peer.congestion.base_rtt();
+  if (peer.reorder_quarters > Peer::kReorderQuartersMin &&
+      turn.now - peer.reorder_changed > base_rtt * kReorderNarrowsAfter) {
+    --peer.reorder_quarters;
+    peer.reorder_changed = turn.now;
+  }
+  return base_rtt * peer.reorder_quarters / 4;
+}
+
+// A packet has arrived that had been given up: it was late, not lost.
+void widen_reorder_tolerance(const Turn& turn) {
+  Peer& peer = turn.peer;
+  turn.context.counters.add(Count::kResentInVain);
+  if (turn.now - peer.reorder_changed < peer.congestion.base_rtt()) return;
+  peer.reorder_changed = turn.now;
+  if (peer.reorder_quarters < kReorderQuartersMax) ++peer.reorder_quarters;
 }
 
 }  // namespace
@@ -105,13 +122,24 @@ void Requestor::heard(const Turn& turn) {
 [[gnu::always_inline]] inline void Requestor::arrived(const Turn& turn, SentPacket& packet,
                                                       bool was_in_flight) {
   Peer& peer = turn.peer;
-  if (!was_in_flight) return;  // held for lost, and settled when that was decided
+  if (!was_in_flight) {  // held for lost, and settled when that was decided
+    if (packet.lost_because == Count::kResentLost) widen_reorder_tolerance(turn);
+    return;
+  }
   peer.in_flight -= ByteCount(packet.size);
   PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
   if (++on_ev.settled != packet.order_on_ev) peer.has_gap = true;
   // Of a packet that was sent twice, nobody knows which one has arrived.
-  if (packet.transmissions > 1) return;
-  if (sent_before(peer.arrived_order, packet.order)) peer.arrived_order = packet.order;
+  if (packet.transmissions > 1) {
+    // Unless it came back sooner than anything can.
+    const bool too_soon = turn.now - packet.sent < peer.congestion.base_rtt() * 3 / 4;
+    if (too_soon && packet.lost_because == Count::kResentLost) widen_reorder_tolerance(turn);
+    return;
+  }
+  if (sent_before(peer.arrived_order, packet.order)) {
+    peer.arrived_order = packet.order;
+    peer.arrived_sent = packet.sent;
+  }
   if (sent_before(on_ev.latest, packet.order)) on_ev.latest = packet.order;
   if (turn.context.tracing()) {
     turn.context.record({.when = turn.now,
@@ -183,9 +211,8 @@ void Requestor::mark_path(const Turn& turn, const wire::Sack& sack) {
 inline bool Requestor::may_have_lost(const Turn& turn) {
   Peer& peer = turn.peer;
   const SentPacket& oldest = window_.packet(turn.context.sent, window_.oldest());
-  const auto latest_excusable =
-      peer.arrived_order - static_cast<std::uint32_t>(reorder_tolerance(turn));
-  return peer.has_gap || oldest.transmissions > 1 || sent_before(oldest.order, latest_excusable);
+  return peer.has_gap || oldest.transmissions > 1 ||
+         oldest.sent + reorder_tolerance(turn) < peer.arrived_sent;
 }
 
 // MRC 7.4.5: a packet is lost if a later one on the same path has arrived, or one on any path that
@@ -193,8 +220,7 @@ inline bool Requestor::may_have_lost(const Turn& turn) {
 void Requestor::find_lost(const Turn& turn) {
   Peer& peer = turn.peer;
   peer.has_gap = false;
-  const auto latest_excusable =
-      peer.arrived_order - static_cast<std::uint32_t>(reorder_tolerance(turn));
+  const Instant excusable = peer.arrived_sent - reorder_tolerance(turn);
   unsigned candidates = kLossCandidatesPerSack;
   window_.visit_in_flight(
       turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
@@ -205,7 +231,7 @@ void Requestor::find_lost(const Turn& turn) {
         }
         const bool overtaken =
             sent_before(packet.order, peer.flight->on_ev[packet.ev.raw()].latest);
-        if (overtaken || sent_before(packet.order, latest_excusable)) {
+        if (overtaken || packet.sent < excusable) {
           lose(turn, psn, packet, Count::kResentLost, true);
         }
         return --candidates > 0;

@@ -100,28 +100,46 @@ TEST(Requestor, DoesNotHoldAPacketForLostBecauseOfOtherPaths) {
   EXPECT_EQ(peer.collect().size(), 0U);
 }
 
-// MRC 7.4.5
-TEST(Requestor, HoldsAPacketForLostThatHalfAWindowOvertook) {
-  ScriptedPeer peer({.evs_per_plane = 64, .congestion = fixed_window(20)});
-  peer.post(1, 20 * kMtu);
-  const Sent sent = peer.collect();
-  peer.deliver(peer.sack_out_of_order(10));
-  EXPECT_EQ(peer.collect().size(), 0U);
-  peer.deliver(peer.sack_out_of_order(11));
-  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+// Sends 100 at once, and 101 after `later`; then 101 arrives.
+void send_two_and_deliver_the_second(ScriptedPeer& peer, Duration later) {
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  peer.advance(later);
+  peer.post(2, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack_out_of_order(1));
 }
 
 // MRC 7.4.5
-TEST(Requestor, ToleratesThreePacketsOutOfOrderHoweverSmallTheWindow) {
-  ScriptedPeer peer({.evs_per_plane = 64, .congestion = fixed_window(4)});
-  peer.post(1, 20 * kMtu);
-  ASSERT_EQ(peer.collect().size(), 4U);
-  wire::Sack sack = peer.sack(0);
-  sack.seth.sack_bitmap = 0b1110;
-  peer.deliver(sack);
-  EXPECT_EQ(psns_of(peer.collect()), (Psns{104, 105, 106})) << "three have overtaken it";
-  peer.deliver(peer.sack_out_of_order(4));
-  EXPECT_EQ(psns_of(peer.collect()).front(), 100U) << "four have";
+TEST(Requestor, HoldsAPacketForLostThatWasSentThreeQuartersOfARoundTripEarlier) {
+  ScriptedPeer early({.evs_per_plane = 64});
+  send_two_and_deliver_the_second(early, kRtt * 3 / 4);
+  EXPECT_EQ(early.collect().size(), 0U) << "it may still come";
+  ScriptedPeer late({.evs_per_plane = 64});
+  send_two_and_deliver_the_second(late, kRtt * 3 / 4 + nanoseconds(1));
+  EXPECT_EQ(psns_of(late.collect()), (Psns{100}));
+}
+
+// MRC 7.4.5
+TEST(Requestor, WaitsLongerForLatePacketsOnceOneTurnedUpThatWasHeldForLost) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  send_two_and_deliver_the_second(peer, kRtt);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+  peer.advance(kRtt / 4);
+  peer.deliver(peer.sack(2));  // sooner than the retransmission can have been acknowledged
+  EXPECT_EQ(peer.count(Count::kResentInVain), 1U);
+  EXPECT_EQ(peer.peer().reorder_quarters, Peer::kReorderQuartersMin + 1);
+}
+
+// MRC 7.4.5
+TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
+  ScriptedPeer peer({.evs_per_plane = 64});
+  send_two_and_deliver_the_second(peer, kRtt * 2);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+  peer.advance(kRtt);
+  peer.deliver(peer.sack(2));
+  EXPECT_EQ(peer.count(Count::kResentInVain), 0U);
+  EXPECT_EQ(peer.peer().reorder_quarters, Peer::kReorderQuartersMin);
 }
 
 // MRC 7.4.5

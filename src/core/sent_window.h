@@ -37,7 +37,7 @@ struct SentChunk {
   std::uint64_t lost = 0;       // to be sent again
   std::array<SentPacket, 64> packets{};
 };
-using SentPool = Pool<SentChunk, 6>;
+using SentPool = Pool<SentChunk, 2>;
 
 // MRC 7.4 (Table 7-4): the request packets that have been sent and have not arrived, as far as the
 // requestor knows: PSNs [oldest, next). Chunks come from a pool and go back when all of their
