@@ -219,6 +219,7 @@ class Endpoint {
   void tell_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   void arm_peer(PeerIndex index, Peer& peer);
+  void hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now);
   void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                 AwaitedRequest::Kind kind);
 

@@ -232,12 +232,18 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
     context_.counters.add(Count::kDropPortStatus);
     return false;
   }
-  peers_.visit_address(source, [&](PeerIndex, Peer& peer) {
+  peers_.visit_address(source, [&](PeerIndex index, Peer& peer) {
     known = true;
     Peer::RemoteStatus& last = peer.remote_status;
     const auto ahead = static_cast<std::int16_t>(request.id.raw() - last.id);
     if (last.known && ahead < 0 && now < last.when + kOnItsWayMax) return true;
     last = {.when = now, .id = request.id.raw(), .known = true};
+    for (std::uint8_t i = 0; i < planes(); ++i) {
+      const Plane plane(i);
+      if (ports.has(plane) && !peer.remote_ports.has(plane)) {
+        hope_for_plane(index, peer, plane, now);
+      }
+    }
     peer.remote_ports = ports;
     peer.last_heard = now;
     wake_waiting(peer);

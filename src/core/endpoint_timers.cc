@@ -57,6 +57,12 @@ void Endpoint::arm_peer(PeerIndex index, Peer& peer) {
   if (next != kNever) context_.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, next);
 }
 
+// A port of ours or of the peer is back: while it was away its paths were probed ever more rarely.
+void Endpoint::hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now) {
+  peer.prober.start_again(peer.paths.profile().range(plane), now, peer.congestion.base_rtt());
+  arm_peer(index, peer);
+}
+
 // MRC 7.4.7: an EV probe takes the path that it asks about.
 void Endpoint::probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                         AwaitedRequest::Kind kind) {
@@ -108,6 +114,7 @@ void Endpoint::set_port(Instant now, Plane plane, bool up) {
     Peer* peer = peers_.find(index);
     if (peer == nullptr) continue;
     tell_port_status(index, *peer, now);
+    if (up) hope_for_plane(index, *peer, plane, now);
     wake_waiting(*peer);
   }
 }

@@ -22,6 +22,13 @@ void EvProber::remove(EvIndex ev) {
   std::erase_if(bad_, [ev](const BadEv& bad) { return bad.ev == ev; });
 }
 
+void EvProber::start_again(PlaneRange evs, Instant now, Duration rtt) {
+  for (BadEv& bad : bad_) {
+    if (bad.ev.raw() < evs.first || bad.ev.raw() >= evs.first + evs.count) continue;
+    bad = {.next = now + rtt, .interval = rtt, .ev = bad.ev};
+  }
+}
+
 std::optional<EvIndex> EvProber::next_due(Instant now, Duration rtt,
                                           const ProbeSettings& settings) {
   for (BadEv& bad : bad_) {

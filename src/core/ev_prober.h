@@ -19,6 +19,8 @@ class EvProber {
   // From now on `ev` is out of use: first probe after one round trip.
   void add(EvIndex ev, Instant now, Duration rtt);
   void remove(EvIndex ev);
+  // There is reason to hope for these EVs: their port is back. As if they had gone bad just now.
+  void start_again(PlaneRange evs, Instant now, Duration rtt);
 
   // The next path to probe, if one is due. The caller sends the probe. One that was not answered
   // until the next is due counts as lost, and doubles the interval.

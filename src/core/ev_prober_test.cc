@@ -172,6 +172,25 @@ TEST(EvProber, PathsDoNotDisturbEachOther) {
   EXPECT_TRUE(prober.empty());
 }
 
+// MRC 7.4.8
+TEST(EvProber, ProbesSoonAgainWhenThePortOfAnEvIsBack) {
+  EvProber prober;
+  const EvIndex other(200);
+  prober.add(kEv, kStart, kRtt);
+  prober.add(other, kStart, kRtt);
+  Instant now = kStart;
+  for (int i = 0; i < 12; ++i) {  // nobody answers
+    now = prober.next_time();
+    while (prober.next_due(now, kRtt, kSettings)) {
+    }
+  }
+  ASSERT_GT(prober.next_time(), now + kRtt * 4);
+  prober.start_again({.first = kEv.raw(), .count = 1}, now, kRtt);
+  EXPECT_EQ(prober.next_time(), now + kRtt);
+  EXPECT_EQ(prober.next_due(now + kRtt, kRtt, kSettings), kEv);
+  EXPECT_EQ(prober.next_due(now + kRtt, kRtt, kSettings), std::nullopt) << "the other has to wait";
+}
+
 TEST(EvProber, AProbeIsNotDueTwiceAtOneTimeHoweverShortTheRoundTrip) {
   // The owner asks until nothing is due.
   EvProber prober;

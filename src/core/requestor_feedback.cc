@@ -16,6 +16,11 @@ namespace {
 constexpr unsigned kReorderQuartersMax = 8;
 constexpr std::int64_t kReorderNarrowsAfter = 64;  // round trips
 
+// Congestion, not failure: the path works and the peer answers.
+bool is_trim(wire::NackReason reason) {
+  return reason == wire::NackReason::kTrimmed || reason == wire::NackReason::kTrimmedLastHop;
+}
+
 Duration reorder_tolerance(const Turn& turn) {
   Peer& peer = turn.peer;
   const Duration base_rtt = peer.congestion.base_rtt();
@@ -317,7 +322,7 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
   heard(turn);
   refused(turn, psn, packet, neth.reason);
   const bool repeated = psn == window_.oldest() && packet.transmissions > 1;
-  if (repeated && charge_retry()) {
+  if (repeated && !is_trim(neth.reason) && charge_retry()) {
     return Fatal{.status = WorkStatus::kRetryExceeded, .psn = psn};
   }
   return std::nullopt;
@@ -326,7 +331,7 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
 void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
                         wire::NackReason reason) {
   using wire::NackReason;
-  if (reason != NackReason::kTrimmed && reason != NackReason::kTrimmedLastHop) {
+  if (!is_trim(reason)) {
     return lose(turn, psn, packet, Count::kResentRefused, false);
   }
   Peer& peer = turn.peer;
