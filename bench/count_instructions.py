@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts with callgrind how many instructions measured functions take per round.
 
-  count_instructions.py PROGRAM --rounds 1000 NAME=FUNCTION[+FUNCTION...][<=LIMIT] ...
+  count_instructions.py PROGRAM --rounds 1000 NAME=FUNCTION[+FUNCTION...][-FUNCTION...][<=LIMIT] ...
   count_instructions.py "PROGRAM ARGUMENT ..." --per packets NAME=...
 
 Only what runs inside a FUNCTION (a C name) is counted, and divided by the number of rounds: the
-one that is given, or the N of a line "packets N" that PROGRAM prints. Counts are the same on a busy
-and on an idle machine. Fails when a count is over its limit.
+one that is given, or the N of a line "packets N" that PROGRAM prints. What a FUNCTION behind a minus
+takes is subtracted. Counts are the same on a busy and on an idle machine. Fails when a count is over
+its limit.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def instructions(program, function):
 
 def per_round(program, functions, options):
     count = 0
-    for function in functions.split("+"):
+    for sign, function in re.findall(r"([+-]?)(\w+)", functions):
         collected, printed = instructions(program, function)
         rounds = options.rounds
         if options.per:
@@ -47,7 +48,7 @@ def per_round(program, functions, options):
             if not line:
                 sys.exit(f"{program} prints no number of {options.per}")
             rounds = int(line[1])
-        count += collected / rounds
+        count += -collected / rounds if sign == "-" else collected / rounds
     return count
 
 
@@ -57,13 +58,13 @@ def main():
     rounds = parser.add_mutually_exclusive_group(required=True)
     rounds.add_argument("--rounds", type=int)
     rounds.add_argument("--per", metavar="WORD")
-    parser.add_argument("measures", nargs="+", metavar="NAME=FUNCTION[+FUNCTION...][<=LIMIT]")
+    parser.add_argument("measures", nargs="+", metavar="NAME=FUNCTION[+|-FUNCTION...][<=LIMIT]")
     options = parser.parse_args()
 
     too_many = False
     print(f"{'what':<44} {'instructions':>12} {'limit':>6}")
     for measure in options.measures:
-        name, functions, limit = re.fullmatch(r"([^=]+)=([\w+]+)(?:<=(\d+))?", measure).groups()
+        name, functions, limit = re.fullmatch(r"([^=]+)=([\w+-]+)(?:<=(\d+))?", measure).groups()
         count = per_round(options.program, functions, options)
         print(f"{name:<44} {count:>12.0f} {limit or '':>6}", flush=True)
         too_many = too_many or (limit is not None and count > int(limit))

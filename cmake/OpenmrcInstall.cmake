@@ -44,8 +44,20 @@ openmrc_pkgconfig(NAME wire DESCRIPTION "OpenMRC: the packets of MRC, bytes to r
   REQUIRES "openmrc-base = ${PROJECT_VERSION}"
   REQUIRES_PRIVATE libisal fmt)
 
+openmrc_pkgconfig(NAME fabric DESCRIPTION "OpenMRC: planes, switches, links and paths"
+  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
+  REQUIRES_PRIVATE fmt)
+
+openmrc_pkgconfig(NAME softswitch DESCRIPTION "OpenMRC: a switch, without I/O"
+  REQUIRES "openmrc-wire = ${PROJECT_VERSION}")
+
 openmrc_pkgconfig(NAME core DESCRIPTION "OpenMRC: the protocol, without I/O"
   REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
+  REQUIRES_PRIVATE fmt)
+
+openmrc_pkgconfig(NAME sim DESCRIPTION "OpenMRC: a simulator of whole fabrics"
+  REQUIRES "openmrc-core = ${PROJECT_VERSION}" "openmrc-fabric = ${PROJECT_VERSION}"
+           "openmrc-softswitch = ${PROJECT_VERSION}"
   REQUIRES_PRIVATE fmt)
 
 if(TARGET mrc)
@@ -62,4 +74,9 @@ function(openmrc_install_files destination)
 endfunction()
 
 openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/wireshark" tools/wireshark/mrc.lua)
+# Where `mrc sim list` looks.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/openmrc")
+openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man1"
+  docs/man/mrc.1 docs/man/mrc-decode.1 docs/man/mrc-fabric.1 docs/man/mrc-sim.1)
 openmrc_install_files("${CMAKE_INSTALL_DOCDIR}" LICENSE README.md)

@@ -19,6 +19,8 @@ target_compile_options(openmrc_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
   -Wcast-align -Wcast-qual -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  # std::stable_sort of libstdc++ 12 uses what libstdc++ 12 calls deprecated.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${OPENMRC_WERROR}>:-Werror>
   # Paths in messages start at the project, and builds in two places give the same bytes.
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)

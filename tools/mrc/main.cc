@@ -7,6 +7,8 @@
 #include <string>
 
 #include "decode_command.h"
+#include "fabric_command.h"
+#include "sim_command.h"
 
 namespace {
 
@@ -24,6 +26,8 @@ int run(int argc, char** argv) {
 
   int exit_code = 0;
   openmrc::tools::add_decode_command(app, exit_code);
+  openmrc::tools::add_fabric_command(app, exit_code);
+  openmrc::tools::add_sim_command(app, exit_code);
 
   try {
     app.parse(argc, argv);

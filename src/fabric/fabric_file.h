@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "openmrc/base/result.h"
+#include "openmrc/fabric/fabric.h"
+#include "openmrc/fabric/shape_keys.h"
+
+namespace openmrc::fabric {
+
+// A fabric file: TOML with the keys of shape_keys.h at the top level.
+Result<Shape, FileError> parse_fabric_toml(std::string_view text);
+
+// A topology file of htsim, if it describes what a Shape can: two tiers, single links, no delay in
+// switches. It becomes one plane.
+Result<Shape, FileError> parse_htsim_topology(std::string_view text);
+
+}  // namespace openmrc::fabric

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/fabric/fabric_file.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace openmrc::fabric {
+namespace {
+
+std::string toml_error(std::string_view text) {
+  const auto shape = parse_fabric_toml(text);
+  return shape ? "a shape" : to_string(shape.error());
+}
+
+TEST(FabricToml, AFullFileGivesItsShape) {
+  const auto shape = parse_fabric_toml(R"(
+# Two planes of four rows.
+planes = 2
+rows = 4
+hosts_per_row = 3
+uplinks = 5
+host_link_gbps = 12.5
+uplink_gbps = 100
+host_link_ns = 250
+uplink_ns = 1_000
+)");
+  EXPECT_EQ(shape, (Shape{.planes = 2,
+                          .rows = 4,
+                          .hosts_per_row = 3,
+                          .uplinks = 5,
+                          .host_link_bits_per_second = 12'500'000'000,
+                          .uplink_bits_per_second = 100'000'000'000,
+                          .host_link_delay = nanoseconds(250),
+                          .uplink_delay = nanoseconds(1000)}));
+}
+
+TEST(FabricToml, TheCompactFormGivesTheSameShape) {
+  EXPECT_EQ(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"),
+            parse_fabric_toml("planes = 8\nrows = 512\nhosts_per_row = 256\nuplinks = 256\n"));
+  EXPECT_TRUE(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"));
+}
+
+TEST(FabricToml, ErrorsNameTheFirstLineThatIsWrong) {
+  EXPECT_EQ(toml_error("planes = 2\nrows = 'four'\nhosts_per_row = 3\nuplinks = 5\n"),
+            "line 2: rows: must be a whole number");
+  EXPECT_EQ(toml_error("planes = 99\n\nbogus = 3\n"), "line 1: planes: must be 1 to 16");
+  EXPECT_TRUE(
+      toml_error("rows = 2\nbogus = 3\nanother = 4\n").starts_with("line 2: bogus: unknown"));
+  EXPECT_TRUE(toml_error("[fabric]\nplanes = 2\n").starts_with("line 1: fabric: unknown key"));
+  EXPECT_EQ(toml_error(""), "planes: is missing");
+}
+
+TEST(FabricToml, WhatIsNoTomlIsRefusedWhereItStops) {
+  EXPECT_TRUE(toml_error("planes = 2\nrows = \n").starts_with("line 2: ")) << toml_error("rows =");
+  EXPECT_TRUE(toml_error("planes = 2\nrows = 4\nplanes = 3\n").starts_with("line 3: "));
+  EXPECT_TRUE(toml_error("\n\n\x01").starts_with("line 3: "));
+}
+
+constexpr std::string_view kLeafSpine = R"(# a comment
+Nodes 32
+Tiers 2
+Podsize 32
+
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 2
+Downlink_Latency_ns 1000
+Switch_Latency_ns 0
+Oversubscribed 4
+
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 4
+Downlink_Latency_ns 700
+Switch_Latency_ns 0
+Bundle 1
+)";
+
+// The topology with one piece of text in place of another.
+std::string changed(std::string_view from, std::string_view to) {
+  std::string text(kLeafSpine);
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string htsim_error(std::string_view text) {
+  const auto shape = parse_htsim_topology(text);
+  return shape ? "a shape" : to_string(shape.error());
+}
+
+TEST(HtsimTopology, LeafAndSpineBecomeOnePlane) {
+  EXPECT_EQ(parse_htsim_topology(kLeafSpine), (Shape{.planes = 1,
+                                                     .rows = 4,
+                                                     .hosts_per_row = 8,
+                                                     .uplinks = 2,
+                                                     .host_link_bits_per_second = 100'000'000'000,
+                                                     .uplink_bits_per_second = 100'000'000'000,
+                                                     .host_link_delay = nanoseconds(1000),
+                                                     .uplink_delay = nanoseconds(700)}));
+}
+
+TEST(HtsimTopology, WordsMayBeSpeltAnyWayAndPartsLeftOut) {
+  const auto shape = parse_htsim_topology(
+      "nodes\t4\r\nTIERS 2\r\ntier 0\ndownlink_speed_gbps 400\nradix_down 2\nradix_up 1\n"
+      "downlink_latency_ns 500\ntier 1\ndownlink_speed_gbps 800\nradix_down 2");
+  ASSERT_TRUE(shape) << to_string(shape.error());
+  EXPECT_EQ(shape->uplink_bits_per_second, 800'000'000'000);
+  EXPECT_EQ(shape->uplink_delay, nanoseconds(500)) << "as below";
+}
+
+TEST(HtsimTopology, WhatAShapeCannotSayIsRefusedByLine) {
+  EXPECT_EQ(htsim_error(changed("Tiers 2", "Tiers 3")),
+            "line 3: Tiers: only topologies of two tiers fit");
+  EXPECT_EQ(htsim_error(changed("Tier 1", "Tier 2")),
+            "line 14: Tier: only topologies of two tiers fit");
+  EXPECT_EQ(htsim_error(changed("Bundle 1", "Bundle 2")),
+            "line 19: Bundle: a T0 has one link to each T1 here, no bundles");
+  EXPECT_EQ(htsim_error(changed("Switch_Latency_ns 0", "Switch_Latency_ns 50")),
+            "line 11: Switch_Latency_ns: delays belong to links here: add it to "
+            "Downlink_Latency_ns");
+  EXPECT_EQ(htsim_error(changed("Bundle 1", "Queue_Down 100")),
+            "line 19: Queue_Down: sizes of queues are no part of a fabric");
+  EXPECT_EQ(htsim_error(changed("Bundle 1", "Radix_Up 4")),
+            "line 19: Radix_Up: the upper tier has no uplinks");
+  EXPECT_EQ(htsim_error(changed("Bundle 1", "Oversubscribed 4")),
+            "line 19: Oversubscribed: the upper tier has no uplinks");
+}
+
+TEST(HtsimTopology, NumbersMustAgree) {
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes 64")),
+            "line 2: nodes: must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
+            "link to each T0");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Podsize 8")),
+            "line 4: podsize: must be as Nodes in two tiers");
+  EXPECT_EQ(htsim_error(changed("Oversubscribed 4", "Oversubscribed 2")),
+            "line 12: oversubscribed: is not what follows from radix and speed of the tiers");
+  EXPECT_EQ(htsim_error(changed("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0")),
+            "the delay of a link must be above zero");
+}
+
+TEST(HtsimTopology, WhatCannotBeReadIsRefusedByLine) {
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes many")),
+            "line 2: Nodes: must be followed by a whole number");
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes 32.5")),
+            "line 2: Nodes: must be followed by a whole number");
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes")),
+            "line 2: Nodes: must be followed by a whole number");
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes 32 64")),
+            "line 2: Nodes: must be followed by one number only");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Colour 32")), "line 4: Colour: is unknown");
+  EXPECT_EQ(htsim_error(changed("Bundle 1", "Nodes 32")),
+            "line 19: Nodes: is in the wrong section");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Bundle 1")),
+            "line 4: Bundle: is in the wrong section");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Nodes 32")),
+            "line 4: Nodes: given before, in line 2");
+  EXPECT_EQ(htsim_error(changed("Radix_Up 2\n", "")), "radix_up: is missing in Tier 0");
+  EXPECT_EQ(htsim_error(changed("Radix_Down 4\n", "")), "radix_down: is missing in Tier 1");
+  EXPECT_EQ(htsim_error(""), "nodes: is missing");
+}
+
+}  // namespace
+}  // namespace openmrc::fabric

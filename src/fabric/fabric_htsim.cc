@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "openmrc/fabric/fabric_file.h"
+
+// htsim's format: lines of a word and a number. First what concerns all, then a section for each
+// tier, from the hosts up; a tier's downlinks are described with the tier.
+namespace openmrc::fabric {
+namespace {
+
+enum Word : std::uint8_t {
+  kNodes,
+  kTiers,
+  kPodsize,
+  kDownlinkGbps,
+  kRadixDown,
+  kRadixUp,
+  kDownlinkNs,
+  kSwitchNs,
+  kOversubscribed,
+  kBundle,
+  kQueueDown,
+  kQueueUp,
+  kWords,
+};
+constexpr std::array<std::string_view, kWords> kSpellings{"nodes",
+                                                          "tiers",
+                                                          "podsize",
+                                                          "downlink_speed_gbps",
+                                                          "radix_down",
+                                                          "radix_up",
+                                                          "downlink_latency_ns",
+                                                          "switch_latency_ns",
+                                                          "oversubscribed",
+                                                          "bundle",
+                                                          "queue_down",
+                                                          "queue_up"};
+
+enum Section : std::uint8_t { kHead, kTier0, kTier1, kSections };
+
+struct Number {
+  std::uint32_t value = 0;
+  std::uint32_t line = 0;
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return result;
+}
+
+// The next word of the line, which loses it.
+std::string_view take_word(std::string_view& line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+std::optional<std::uint32_t> number_in(std::string_view word) {
+  std::uint32_t number = 0;
+  const char* const first = word.data();
+  const char* const last = first + word.size();
+  const auto [end, error] = std::from_chars(first, last, number);
+  if (error != std::errc{} || end != last) return std::nullopt;
+  return number;
+}
+
+// What can be said of one line alone, against a fabric of ours.
+std::optional<std::string_view> misfit(Section section, Word word, std::uint32_t number) {
+  switch (word) {
+    case kTiers:
+      if (number != 2) return "only topologies of two tiers fit";
+      break;
+    case kRadixUp:
+      if (section == kTier1) return "the upper tier has no uplinks";
+      break;
+    case kSwitchNs:
+      if (number != 0) return "delays belong to links here: add it to Downlink_Latency_ns";
+      break;
+    case kOversubscribed:
+      if (section == kTier1 && number != 1) return "the upper tier has no uplinks";
+      break;
+    case kBundle:
+      if (number != 1) return "a T0 has one link to each T1 here, no bundles";
+      break;
+    case kQueueDown:
+    case kQueueUp: return "sizes of queues are no part of a fabric";
+    default: break;
+  }
+  return std::nullopt;
+}
+
+class Topology {
+ public:
+  std::optional<FileError> add_line(std::string_view text, std::uint32_t line) {
+    line_ = line;
+    const std::string_view word = take_word(text);
+    if (word.empty() || word.starts_with('#')) return std::nullopt;
+    const auto number = number_in(take_word(text));
+    if (!number) return error(word, "must be followed by a whole number");
+    if (!take_word(text).empty()) return error(word, "must be followed by one number only");
+    const std::string spelling = lower(word);
+    if (spelling == "tier") return open_tier(*number);
+    const auto* const found = std::ranges::find(kSpellings, spelling);
+    if (found == kSpellings.end()) return error(word, "is unknown");
+    const auto known = static_cast<Word>(found - kSpellings.begin());
+    if ((known <= kPodsize) != (section_ == kHead)) return error(word, "is in the wrong section");
+    if (const auto reason = misfit(section_, known, *number)) {
+      return error(word, std::string(*reason));
+    }
+    std::optional<Number>& place = numbers_[section_][known];
+    if (place) return error(word, fmt::format("given before, in line {}", place->line));
+    place = Number{*number, line};
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Result<Shape, FileError> shape() const {
+    constexpr std::array<std::pair<Section, Word>, 8> kNeeded{{{kHead, kNodes},
+                                                               {kHead, kTiers},
+                                                               {kTier0, kDownlinkGbps},
+                                                               {kTier0, kRadixDown},
+                                                               {kTier0, kRadixUp},
+                                                               {kTier0, kDownlinkNs},
+                                                               {kTier1, kDownlinkGbps},
+                                                               {kTier1, kRadixDown}}};
+    for (const auto& [section, word] : kNeeded) {
+      if (!numbers_[section][word]) {
+        return failure(FileError{.key = std::string(kSpellings[word]),
+                                 .message = section == kHead    ? "is missing"
+                                            : section == kTier0 ? "is missing in Tier 0"
+                                                                : "is missing in Tier 1"});
+      }
+    }
+    const Shape shape = unchecked_shape();
+    if (auto error = disagreement(shape)) return failure(std::move(*error));
+    if (const auto fabric = Fabric::make(shape); !fabric) {
+      return failure(FileError{.message = std::string(describe(fabric.error()))});
+    }
+    return shape;
+  }
+
+ private:
+  [[nodiscard]] FileError error(std::string_view word, std::string message) const {
+    return {.line = line_, .key = std::string(word), .message = std::move(message)};
+  }
+  [[nodiscard]] std::uint32_t at(Section section, Word word) const {
+    return numbers_[section][word].value_or(Number{}).value;
+  }
+
+  std::optional<FileError> open_tier(std::uint32_t tier) {
+    if (tier > 1) return error("Tier", "only topologies of two tiers fit");
+    section_ = tier == 0 ? kTier0 : kTier1;
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Shape unchecked_shape() const {
+    constexpr std::int64_t kGiga = 1'000'000'000;
+    const Number uplink_ns = numbers_[kTier1][kDownlinkNs].value_or(*numbers_[kTier0][kDownlinkNs]);
+    return {.planes = 1,
+            .rows = at(kTier1, kRadixDown),
+            .hosts_per_row = at(kTier0, kRadixDown),
+            .uplinks = at(kTier0, kRadixUp),
+            .host_link_bits_per_second = at(kTier0, kDownlinkGbps) * kGiga,
+            .uplink_bits_per_second = at(kTier1, kDownlinkGbps) * kGiga,
+            .host_link_delay = nanoseconds(at(kTier0, kDownlinkNs)),
+            .uplink_delay = nanoseconds(uplink_ns.value)};
+  }
+
+  // What follows from other lines and is said all the same has to agree with them.
+  [[nodiscard]] std::optional<FileError> disagreement(const Shape& shape) const {
+    const auto check = [&](Section section, Word word, bool agrees,
+                           std::string_view reason) -> std::optional<FileError> {
+      const auto& said = numbers_[section][word];
+      if (!said || agrees) return std::nullopt;
+      return FileError{said->line, std::string(kSpellings[word]), std::string(reason)};
+    };
+    const std::uint64_t hosts = std::uint64_t{shape.rows} * shape.hosts_per_row;
+    if (auto error = check(kHead, kNodes, at(kHead, kNodes) == hosts,
+                           "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
+                           "link to each T0")) {
+      return error;
+    }
+    if (auto error =
+            check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers")) {
+      return error;
+    }
+    // In Gb/s, which 32 bits times 32 bits cannot overflow twice.
+    const auto down = static_cast<double>(shape.hosts_per_row) * at(kTier0, kDownlinkGbps);
+    const auto up = static_cast<double>(shape.uplinks) * at(kTier1, kDownlinkGbps);
+    return check(kTier0, kOversubscribed, down == up * at(kTier0, kOversubscribed),
+                 "is not what follows from radix and speed of the tiers");
+  }
+
+  std::uint32_t line_ = 0;
+  Section section_ = kHead;
+  std::array<std::array<std::optional<Number>, kWords>, kSections> numbers_{};
+};
+
+}  // namespace
+
+Result<Shape, FileError> parse_htsim_topology(std::string_view text) {
+  Topology topology;
+  for (std::uint32_t line = 1; !text.empty(); ++line) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    if (auto error = topology.add_line(text.substr(0, length), line)) {
+      return failure(std::move(*error));
+    }
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return topology.shape();
+}
+
+}  // namespace openmrc::fabric

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/fabric/fabric.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace openmrc::fabric {
+namespace {
+
+constexpr Shape kSmall{.planes = 2, .rows = 4, .hosts_per_row = 3, .uplinks = 5};
+
+TEST(Fabric, TheSmallestHasOneHost) {
+  const auto fabric = Fabric::make({});
+  ASSERT_TRUE(fabric);
+  EXPECT_EQ(fabric->hosts(), 1);
+  EXPECT_FALSE(fabric->has_t1());
+  EXPECT_EQ(fabric->evs(), 1);
+}
+
+TEST(Fabric, TheLargestFitsThePlan) {
+  EXPECT_TRUE(Fabric::make({.planes = kPlanesMax,
+                            .rows = kRowsMax,
+                            .hosts_per_row = kHostsPerRowMax,
+                            .uplinks = kUplinksMax}));
+}
+
+TEST(Fabric, RefusesEachShapeThatCannotBe) {
+  const auto error_with = [](const std::function<void(Shape&)>& change) {
+    Shape shape = kSmall;
+    change(shape);
+    const auto fabric = Fabric::make(shape);
+    EXPECT_FALSE(fabric);
+    return fabric ? ShapeError{} : fabric.error();
+  };
+  using enum ShapeError;
+  EXPECT_EQ(error_with([](Shape& s) { s.planes = 0; }), kPlanes);
+  EXPECT_EQ(error_with([](Shape& s) { s.planes = kPlanesMax + 1; }), kPlanes);
+  EXPECT_EQ(error_with([](Shape& s) { s.rows = 0; }), kRows);
+  EXPECT_EQ(error_with([](Shape& s) { s.rows = kRowsMax + 1; }), kRows);
+  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_row = 0; }), kHostsPerRow);
+  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_row = kHostsPerRowMax + 1; }), kHostsPerRow);
+  EXPECT_EQ(error_with([](Shape& s) { s.uplinks = kUplinksMax + 1; }), kUplinks);
+  EXPECT_EQ(error_with([](Shape& s) { s.uplinks = 0; }), kNoUplinks);
+  EXPECT_EQ(error_with([](Shape& s) { s.rows = 1; }), kIdleT1s);
+  EXPECT_EQ(error_with([](Shape& s) { s.host_link_bits_per_second = 0; }), kSpeed);
+  EXPECT_EQ(error_with([](Shape& s) { s.uplink_bits_per_second = -1; }), kSpeed);
+  EXPECT_EQ(error_with([](Shape& s) { s.host_link_delay = Duration{}; }), kDelay);
+  EXPECT_EQ(error_with([](Shape& s) { s.uplink_delay = Duration{}; }), kDelay);
+}
+
+TEST(Fabric, EveryErrorHasWordsOfItsOwn) {
+  std::string_view before;
+  for (int i = 0; i <= static_cast<int>(ShapeError::kDelay); ++i) {
+    const std::string_view text = describe(static_cast<ShapeError>(i));
+    EXPECT_NE(text, "unknown shape error");
+    EXPECT_NE(text, before);
+    before = text;
+  }
+}
+
+TEST(Fabric, HostsAreCountedRowByRow) {
+  const Fabric fabric = Fabric::make(kSmall).value();
+  ASSERT_EQ(fabric.hosts(), 12);
+  for (std::uint32_t i = 0; i < fabric.hosts(); ++i) {
+    const HostIndex host(i);
+    EXPECT_EQ(fabric.host_at(fabric.row_of(host), fabric.downlink_of(host)), host);
+  }
+  const HostIndex host(7);
+  EXPECT_EQ(fabric.row_of(host), 2);
+  EXPECT_EQ(fabric.downlink_of(host), 1);
+  EXPECT_EQ(fabric.t0_of(host, Plane(1)), (SwitchId{Plane(1), Tier::kT0, 2}));
+  EXPECT_EQ(fabric.host_link(host, Plane(1)), (LinkId{LinkId::Kind::kHost, Plane(1), 2, 1}));
+}
+
+TEST(Fabric, KnowsWhatItHas) {
+  const Fabric fabric = Fabric::make(kSmall).value();
+  EXPECT_TRUE(fabric.has(HostIndex(11)));
+  EXPECT_FALSE(fabric.has(HostIndex(12)));
+  EXPECT_TRUE(fabric.has(PathChoice{Plane(1), 4}));
+  EXPECT_FALSE(fabric.has(PathChoice{Plane(1), 5}));
+  EXPECT_FALSE(fabric.has(PathChoice{Plane(2), 0}));
+}
+
+}  // namespace
+}  // namespace openmrc::fabric

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
+#include "openmrc/fabric/fabric.h"
+
+// What people call the parts of a fabric. Everything counts from 0, as in the code:
+//
+//   p3               a plane
+//   h17              a host
+//   h17/p3           its NIC port in plane 3
+//   p3.t0-17         a switch: the T0 of row 17 in plane 3
+//   p3.t1-4          a switch: T1 number 4 of plane 3
+//   p3.t0-17/up4     a link: uplink 4 of that T0, also called p3.t1-4/down17
+//   p3.t0-17/down5   a link: downlink 5 of that T0, also called by the NIC port it leads to
+//   3:4              an EV: plane 3, uplink 4
+//
+// A thing has one name of these forms but for the two aliases: numbers have no leading zeros.
+namespace openmrc::fabric {
+
+// A NIC has one port in each plane. The link to its T0 fails with it.
+struct NicPort {
+  HostIndex host{};
+  Plane plane{};
+
+  auto operator<=>(const NicPort&) const = default;
+};
+
+// Whatever can break.
+using Element = std::variant<Plane, HostIndex, SwitchId, LinkId>;
+
+std::string name_of(Plane plane);
+std::string name_of(HostIndex host);
+std::string name_of(const NicPort& port);
+std::string name_of(const SwitchId& id);
+std::string name_of(const LinkId& id);  // from the side of its T0
+std::string name_of(const Element& element);
+std::string name_of(PathChoice choice);
+
+enum class NameFault : std::uint8_t {
+  kForm,      // looks like no name of what is wanted
+  kPlane,     // well formed, but the fabric has no such plane,
+  kHost,      // host,
+  kT0,        // T0,
+  kT1,        // T1,
+  kDownlink,  // downlink of a T0,
+  kUplink,    // uplink of a T0,
+  kEv,        // or EV
+};
+
+struct NameError {
+  NameFault fault = NameFault::kForm;
+  std::string name{};        // as it was given
+  std::string_view forms{};  // kForm: what would be right
+  std::uint32_t count = 0;   // otherwise: how many of them there are
+
+  bool operator==(const NameError&) const = default;
+};
+std::string to_string(const NameError& error);
+
+Result<Plane, NameError> parse_plane(const Fabric& fabric, std::string_view name);
+Result<HostIndex, NameError> parse_host(const Fabric& fabric, std::string_view name);
+Result<NicPort, NameError> parse_port(const Fabric& fabric, std::string_view name);
+Result<SwitchId, NameError> parse_switch(const Fabric& fabric, std::string_view name);
+Result<LinkId, NameError> parse_link(const Fabric& fabric, std::string_view name);
+
+// Any of them. A NIC port is the link it ends.
+Result<Element, NameError> parse_element(const Fabric& fabric, std::string_view name);
+
+// `plane:uplink`, or the EV's number (path.h).
+Result<PathChoice, NameError> parse_choice(const Fabric& fabric, std::string_view name);
+
+}  // namespace openmrc::fabric

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openmrc/sim/human.h"
+#include "openmrc/sim/result.h"
+
+// Two results side by side: the same scenario with two transports, two seeds, two versions.
+namespace openmrc::sim {
+
+struct ComparedFigure {
+  std::string_view key{};    // for programs
+  std::string_view label{};  // for people
+  Unit unit = Unit::kCount;
+  std::optional<double> first{};  // empty: the run has no such figure
+  std::optional<double> second{};
+
+  // Of the second to the first; empty where there is none.
+  [[nodiscard]] std::optional<double> ratio() const;
+};
+
+// Figures that neither result has are left out.
+std::vector<ComparedFigure> compare(const RunResult& first, const RunResult& second);
+
+// What must be known to read the figures: percentiles leave out flows that never ended, and so
+// flatter a run that did not finish. Empty if all did.
+std::string comparison_warning(const RunResult& first, const RunResult& second);
+
+std::string compare_text(const RunResult& first, const RunResult& second);
+// Values rounded to whole picoseconds, bytes, bits per second, millionths and counts.
+std::string compare_json(const RunResult& first, const RunResult& second);
+
+}  // namespace openmrc::sim

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "openmrc/sim/exchange.h"
+#include "openmrc/sim/host_row.h"
+#include "openmrc/sim/network.h"
+#include "openmrc/sim/simulation.h"
+#include "openmrc/sim/switch_node.h"
+#include "openmrc/sim/worker.h"
+
+namespace openmrc::sim {
+
+// Makes the hosts of one row.
+class HostMaker {
+ public:
+  virtual ~HostMaker() = default;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<Host>> make_row(std::uint32_t row) const = 0;
+};
+
+// Runs all nodes, window by window. A node works on what arrives in a window alone, and what it
+// sends arrives in a later one; so nodes run in any order, on any thread, in any process, and the
+// state of a node is fetched from memory once for all that happens to it in a window.
+class Engine {
+ public:
+  Engine(const Network& network, const HostMaker& maker, const RunOptions& options);
+  ~Engine();
+
+  void run();
+
+  // Afterwards, of this process.
+  [[nodiscard]] Stats take_stats();
+  [[nodiscard]] bool all_done() const { return all_done_; }
+  [[nodiscard]] Picoseconds done_at() const;
+  [[nodiscard]] Picoseconds stopped_at() const { return window_.end; }
+  [[nodiscard]] RunCost cost() const;
+
+ private:
+  // One thread's part, besides what is in Worker.
+  struct Share {
+    std::vector<NodeIndex> nodes;
+    std::unique_ptr<Arrivals> arrivals;
+    Picoseconds wake_at = kNoTime;  // of its hosts
+    bool backlog = false;           // in its switches
+    std::uint32_t done = 0;         // of its hosts
+  };
+  class Barrier;
+
+  [[nodiscard]] std::size_t owner(NodeIndex node) const;
+  void run_share(std::size_t thread);
+  void run_nodes(std::size_t thread);
+  void run_node(NodeIndex node, Share& share, Worker& worker);
+  void take_back_chunks(std::size_t thread);
+  void trade_with_other_processes();
+  void choose_next_window();
+  [[nodiscard]] std::int64_t next_window() const;
+  void count_in_flight();
+
+  const Network& network_;
+  const RunOptions& options_;
+  std::size_t threads_;
+  std::size_t ranks_;
+  std::size_t rank_;
+  std::vector<std::unique_ptr<HostRow>> host_rows_;    // by row; null: of another process
+  std::vector<std::unique_ptr<SwitchNode>> switches_;  // by node, from the first switch on
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> worker_list_;
+  std::vector<Share> shares_;
+  std::unique_ptr<Barrier> barrier_;
+  std::vector<std::vector<RemotePacket>> outgoing_;
+  std::vector<RemotePacket> incoming_;
+  Window window_{};
+  bool stop_ = false;
+  bool all_done_ = false;
+  std::uint64_t windows_ = 0;
+};
+
+}  // namespace openmrc::sim

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/mrc_host.h"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "openmrc/base/check.h"
+#include "openmrc/sim/packet_size.h"
+
+namespace openmrc::sim {
+namespace {
+
+// Everything that a peer may write to: programs say how much, nobody looks at bytes.
+constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
+
+// Messages with immediate on their way on one queue pair, and receives posted for them.
+constexpr std::uint16_t kImmediates = 16;
+
+// How many PSNs may be in flight, in steps of 128: more than any window here.
+constexpr std::uint8_t kMpr = 32;
+
+// A longer message is cut; a write has less than 4 GiB.
+constexpr std::uint64_t kWriteBytesMax = std::uint64_t{1} << 31;
+constexpr core::WorkId kWithoutMessage = ~core::WorkId{0};
+
+core::EndpointSettings settings_of(const MrcWorld& world, fabric::HostIndex host) {
+  core::EndpointSettings settings;
+  for (std::uint32_t plane = 0; plane < world.network.planes(); ++plane) {
+    settings.addresses.push_back(
+        world.plan.inner_address(host, Plane(static_cast<std::uint8_t>(plane))));
+  }
+  settings.sack.threshold_bytes = world.transport.sack_threshold;
+  return settings;
+}
+
+std::uint64_t seed_of(const MrcWorld& world, fabric::HostIndex host) {
+  std::uint64_t state = world.seed ^ host.raw();
+  return split_mix(state);
+}
+
+}  // namespace
+
+MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<Program> program,
+                 std::vector<PortEvent> port_events)
+    : world_(world),
+      nic_(world.network, host),
+      application_(std::move(program), host, world.connections, world.transport.queue_pairs),
+      endpoint_(settings_of(world, host), seed_of(world, host)),
+      ev_set_(world.ev_sets.of(host)),
+      port_events_(std::move(port_events)) {
+  const auto outgoing = world.connections.outgoing(host);
+  const auto incoming = world.connections.incoming(host);
+  sends_ = static_cast<std::uint32_t>(outgoing.size());
+  endpoint_.add_cc_profile(world.congestion);
+  endpoint_.add_ev_profile(ev_set_.other_row);
+  endpoint_.add_ev_profile(ev_set_.own_row);
+  domain_ = endpoint_.create_protection_domain();
+  // The first key of an endpoint is the same everywhere, so it need not be told.
+  rkey_ = *endpoint_.register_memory({.domain = domain_, .address = 0, .length = kMemory});
+  std::uint32_t number = 0;
+  for (const auto& ends : {outgoing, incoming}) {
+    for (const Connections::End& end : ends) {
+      for (std::uint32_t i = 0; i < world.transport.queue_pairs; ++i) connect(number, end, i);
+      ++number;
+    }
+  }
+  wake_at_ = next_time();
+}
+
+Qpn MrcHost::qpn_of(std::uint32_t number, std::uint32_t queue_pair) const {
+  return Qpn(kFirstUsableQpn.raw() + number * world_.transport.queue_pairs + queue_pair);
+}
+
+void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::uint32_t queue_pair) {
+  const Qpn qpn = *endpoint_.create_queue_pair();
+  OPENMRC_CHECK(qpn == qpn_of(number, queue_pair), "queue pairs are numbered in order");
+  const fabric::HostIndex host = nic_.host();
+  const bool own_row = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRow;
+  core::ReadyToRecvAttributes recv{.remote_qpn = qpn_of(end.number, queue_pair),
+                                   .path_overlay = world_.plan.overlay(host, end.other),
+                                   .mtu = world_.network.scenario().mtu,
+                                   .mpr_dest = kMpr,
+                                   .max_wimm_dest = kImmediates};
+  for (std::uint32_t plane = 0; plane < world_.network.planes(); ++plane) {
+    recv.remote_addresses.push_back(
+        world_.plan.inner_address(end.other, Plane(static_cast<std::uint8_t>(plane))));
+  }
+  const core::ReadyToSendAttributes send{
+      .mpr = kMpr, .max_wimm = kImmediates, .timeout = world_.transport.timeout_exponent};
+  const bool ready = !endpoint_.to_init(qpn, {.domain = domain_,
+                                              .ev_profile = core::EvProfileId(own_row ? 1 : 0),
+                                              .cc_profile = core::CcProfileId(0)}) &&
+                     !endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
+                     !endpoint_.to_ready_to_send(qpn, Instant{}, send);
+  OPENMRC_CHECK(ready, "every connection can be set up");
+  if (number < sends_) return;
+  for (std::uint16_t i = 0; i < kImmediates; ++i) {
+    OPENMRC_CHECK(!endpoint_.post_receive(qpn, number), "receives can be posted");
+  }
+}
+
+void MrcHost::run(const Window& window, std::span<const Arrivals::Entry> arrivals, Worker& worker) {
+  Burst burst;
+  std::size_t next = 0;
+  for (;;) {
+    const Picoseconds arrival = next < arrivals.size() ? arrivals[next].packet->at : kNoTime;
+    const Picoseconds own = next_time();
+    const Picoseconds time = std::min(arrival, own);
+    if (time >= window.end) break;
+    now_ = std::max(now_, time);
+    if (arrival <= own) {
+      receive(*arrivals[next++].packet, worker);
+    } else if (port_events_done_ < port_events_.size() &&
+               port_events_[port_events_done_].at <= now_) {
+      change_port(port_events_[port_events_done_++]);
+    } else if (application_.wake_at() <= now_) {
+      application_.on_time(now_, worker);
+    } else {
+      endpoint_.handle_timeout(instant_of(now_));
+    }
+    follow_up(window, burst, worker);
+  }
+  wake_at_ = next_time();
+}
+
+// When something happens here by itself.
+Picoseconds MrcHost::next_time() const {
+  Picoseconds next = application_.wake_at();
+  if (port_events_done_ < port_events_.size()) {
+    next = std::min(next, port_events_[port_events_done_].at);
+  }
+  if (const auto deadline = endpoint_.next_deadline()) {
+    next = std::min(next, picoseconds(*deadline));
+  }
+  if (endpoint_.wants_to_send()) next = std::min(next, nic_.next_free(now_));
+  return next;
+}
+
+void MrcHost::change_port(const PortEvent& event) {
+  endpoint_.set_port(instant_of(now_), event.plane, event.up);
+}
+
+void MrcHost::receive(const Packet& packet, Worker& worker) {
+  Totals& totals = worker.stats.totals;
+  wire::Packet record;
+  record.route = wire::Ipv6Route{.source = world_.plan.inner_address(packet.from, packet.plane),
+                                 .destination = world_.plan.inner_address(packet.to, packet.plane),
+                                 .ev = packet.ev};
+  record.ecn = packet.marked        ? wire::Ecn::kCongested
+               : packet.ecn_capable ? wire::Ecn::kCapable0
+                                    : wire::Ecn::kNotCapable;
+  record.transport.body = packet.body;
+  if (packet.is_data) {
+    ++totals.data_packets_arrived;
+    totals.payload_bytes_arrived += payload_size(packet);
+    worker.stats.bucket(now_).payload_bytes[packet.plane.raw()] += payload_size(packet);
+  } else {
+    const bool trimmed = std::holds_alternative<wire::TrimmedWrite>(packet.body);
+    ++(trimmed ? totals.trimmed_packets_arrived : totals.control_packets_arrived);
+  }
+  endpoint_.handle_packet(instant_of(now_), packet.plane, record);
+}
+
+void MrcHost::follow_up(const Window& window, Burst& burst, Worker& worker) {
+  take_completions(worker);
+  take_events(worker);
+  for (const Application::Posting& posting : application_.postings()) post(posting);
+  application_.postings().clear();
+  if (endpoint_.wants_to_send()) transmit(window, burst, worker);
+}
+
+void MrcHost::take_completions(Worker& worker) {
+  while (const auto completion = endpoint_.poll_completion()) {
+    const bool failed = completion->status != core::WorkStatus::kSuccess;
+    if (completion->id == kWithoutMessage) continue;
+    if (completion->kind == core::WorkKind::kWrite) {
+      application_.on_sent(now_, static_cast<std::uint32_t>(completion->id), failed, worker);
+    } else if (!failed) {
+      const std::uint32_t place = completion->qpn.raw() - kFirstUsableQpn.raw();
+      const std::uint32_t number = place / world_.transport.queue_pairs;
+      OPENMRC_CHECK(!endpoint_.post_receive(completion->qpn, number), "there was room for one");
+      application_.on_received(now_, number - sends_, place % world_.transport.queue_pairs,
+                               completion->immediate.raw(), worker);
+    }
+  }
+}
+
+void MrcHost::take_events(Worker& worker) {
+  while (const auto event = endpoint_.poll_event()) {
+    const auto* change = std::get_if<core::EvChange>(&*event);
+    if (change == nullptr) continue;
+    Bucket& bucket = worker.stats.bucket(now_);
+    --bucket.ev_changes[static_cast<std::size_t>(change->before)];
+    ++bucket.ev_changes[static_cast<std::size_t>(change->after)];
+    constexpr core::EvState kBad = core::EvState::kAssumedBad;
+    if (change->after == kBad && change->before != kBad) ++worker.stats.totals.evs_lost;
+    if (change->before == kBad && change->after != kBad) ++worker.stats.totals.evs_readmitted;
+  }
+}
+
+// A long message is several writes; the last of them has the immediate, and completes behind the
+// others.
+void MrcHost::post(const Application::Posting& posting) {
+  const Qpn qpn = qpn_of(posting.connection, posting.queue_pair);
+  core::WriteRequest request{.id = kWithoutMessage, .remote_address = 0, .rkey = rkey_};
+  std::optional<core::PostError> error;
+  for (std::uint64_t left = posting.bytes; left > 0 && !error; left -= request.data.size()) {
+    request.data =
+        wire::Payload::of_length(static_cast<std::uint32_t>(std::min(left, kWriteBytesMax)));
+    if (request.data.size() == left) {
+      request.id = posting.message;
+      request.immediate = wire::Immediate(posting.tag);
+    }
+    error = endpoint_.post_write(qpn, instant_of(now_), request);
+  }
+  OPENMRC_CHECK(!error || *error == core::PostError::kState, "writes can be posted");
+}
+
+void MrcHost::transmit(const Window& window, Burst& burst, Worker& worker) {
+  const core::PlaneMask free(nic_.free_ports(now_));
+  if (free.empty()) return;
+  const std::size_t count =
+      endpoint_.poll_transmit(instant_of(now_), free, core::Endpoint::Ports::kTakenOnce, burst);
+  for (std::size_t i = 0; i < count; ++i) send(burst[i], window, worker);
+}
+
+void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker& worker) {
+  const auto& route = std::get<wire::Ipv6Route>(transmit.packet.route);
+  const wire::Body& body = transmit.packet.transport.body;
+  const auto destination = world_.plan.port_of(route.destination);
+  const std::uint32_t ev_index = route.ev.raw() - core::kSrv6SourcePortFirst;
+  OPENMRC_CHECK(destination && ev_index < ev_set_.uplinks.size(), "the path is one of ours");
+  const wire::TrafficClass traffic_class = transmit.packet.traffic_class;
+  const auto* write = std::get_if<wire::RdmaWrite>(&body);
+  Packet packet{.to = destination->host,
+                .body = body,
+                .from = nic_.host(),
+                .ev = route.ev,
+                .uplink = ev_set_.uplinks[ev_index],
+                .size = static_cast<std::uint16_t>(size_on_wire(body)),
+                .plane = transmit.plane,
+                .is_data = traffic_class != wire::TrafficClass::kControl,
+                .trimmable = traffic_class == wire::TrafficClass::kTrimmable ||
+                             traffic_class == wire::TrafficClass::kTrimmableRetransmission,
+                .ecn_capable = transmit.packet.ecn != wire::Ecn::kNotCapable};
+  if (write != nullptr && write->retransmission) {
+    ++worker.stats.totals.retransmissions;
+    ++worker.stats.bucket(now_).retransmissions;
+  }
+  nic_.send(packet, now_, window, worker);
+}
+
+void MrcHost::finish(Worker& worker) { application_.finish(worker); }
+
+}  // namespace openmrc::sim

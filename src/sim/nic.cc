@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/nic.h"
+
+#include <algorithm>
+
+namespace openmrc::sim {
+
+Nic::Nic(const Network& network, fabric::HostIndex host)
+    : network_(network),
+      host_(host),
+      planes_(network.planes()),
+      row_(network.fabric().row_of(host)),
+      downlink_(network.fabric().downlink_of(host)),
+      ports_(std::make_unique<Port[]>(planes_)) {
+  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+    const fabric::LinkId link{.kind = fabric::LinkId::Kind::kHost,
+                              .plane = Plane(static_cast<std::uint8_t>(plane)),
+                              .row = row_,
+                              .port = downlink_};
+    ports_[plane].fault = network.faults().find(link, true);
+  }
+}
+
+Picoseconds Nic::next_free(Picoseconds now) const {
+  Picoseconds next = kNoTime;
+  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+    if (ports_[plane].free_at > now) next = std::min(next, ports_[plane].free_at);
+  }
+  return next;
+}
+
+void Nic::pause(Plane plane, bool paused, Picoseconds now) {
+  Port& port = ports_[plane.raw()];
+  const bool was_paused = port.free_at == kNoTime;
+  if (paused == was_paused) return;
+  if (paused) {
+    port.paused_until_free = port.free_at;
+    port.free_at = kNoTime;
+  } else {
+    port.free_at = std::max(port.paused_until_free, now);
+  }
+}
+
+void Nic::send(Packet& packet, Picoseconds now, const Window& window, Worker& worker) {
+  Port& port = ports_[packet.plane.raw()];
+  OPENMRC_DCHECK(port.free_at <= now, "the port is free");
+  const Line& line = network_.host_line();
+  Picoseconds leaving = line.serialisation(packet.size);
+  if (port.fault != LinkFaults::kNone) [[unlikely]] {
+    leaving = leaving * 100 / network_.faults().state(port.fault, now).speed_percent;
+  }
+  port.free_at = now + leaving;
+
+  Totals& totals = worker.stats.totals;
+  ++totals.nic_hops;
+  ++(packet.is_data ? totals.data_packets_sent : totals.control_packets_sent);
+  totals.payload_bytes_sent += payload_size(packet);
+  const Picoseconds arrival = port.free_at + line.delay;
+  if (port.fault != LinkFaults::kNone && !survives(port, packet, now, arrival, worker))
+      [[unlikely]] {
+    return;
+  }
+  const fabric::Fabric& fabric = network_.fabric();
+  const bool own_row = fabric.row_of(packet.to) == row_;
+  Packet& out = worker.post(network_.t0(packet.plane, row_), arrival, window);
+  out = packet;
+  out.at = arrival;
+  out.egress = static_cast<std::uint16_t>(own_row ? fabric.downlink_of(packet.to)
+                                                  : network_.hosts_per_row() + packet.uplink);
+  out.ingress = static_cast<std::uint16_t>(downlink_);
+}
+
+bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picoseconds arrival,
+                   Worker& worker) const {
+  if (!network_.faults().stays_up(port.fault, now, arrival)) {
+    worker.stats.lose(packet, Loss::kLinkDown, now);
+    return false;
+  }
+  const std::uint32_t rate = network_.faults().state(port.fault, now).loss_per_billion;
+  if (rate == 0) return true;
+  const std::uint32_t number = downlink_ * planes_ + packet.plane.raw();
+  const std::uint64_t drawn = network_.random(network_.host_row(row_), number, port.drawn++);
+  if (drawn * 1'000'000'000 >> 32 >= rate) return true;
+  worker.stats.lose(packet, Loss::kLinkError, now);
+  return false;
+}
+
+}  // namespace openmrc::sim

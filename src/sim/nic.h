@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "openmrc/sim/network.h"
+#include "openmrc/sim/worker.h"
+
+namespace openmrc::sim {
+
+// The ports of a host, one in each plane. A port has no queue: the transport decides what leaves
+// when the port is free.
+class Nic {
+ public:
+  Nic(const Network& network, fabric::HostIndex host);
+
+  [[nodiscard]] fabric::HostIndex host() const { return host_; }
+
+  // A bit for each plane whose port can begin to send at `now`.
+  [[nodiscard]] std::uint32_t free_ports(Picoseconds now) const {
+    std::uint32_t mask = 0;
+    for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+      mask |= static_cast<std::uint32_t>(ports_[plane].free_at <= now) << plane;
+    }
+    return mask;
+  }
+  // When the next port that is busy at `now` is free; kNoTime if none is busy.
+  [[nodiscard]] Picoseconds next_free(Picoseconds now) const;
+
+  // PFC: a paused port is busy until it is told to go on.
+  void pause(Plane plane, bool paused, Picoseconds now);
+
+  // The packet leaves by a free port. `from`, `plane` and what Ethernet needs are filled in.
+  void send(Packet& packet, Picoseconds now, const Window& window, Worker& worker);
+
+ private:
+  struct Port {
+    Picoseconds free_at{};
+    Picoseconds paused_until_free{};  // what free_at was when the pause began
+    LinkFaults::Index fault = LinkFaults::kNone;
+    std::uint32_t drawn = 0;
+  };
+  [[nodiscard]] bool survives(Port& port, const Packet& packet, Picoseconds now,
+                              Picoseconds arrival, Worker& worker) const;
+
+  const Network& network_;
+  fabric::HostIndex host_;
+  std::uint32_t planes_;
+  std::uint32_t row_;
+  std::uint32_t downlink_;
+  std::unique_ptr<Port[]> ports_;
+};
+
+}  // namespace openmrc::sim

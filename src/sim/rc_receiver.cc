@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/rc_receiver.h"
+
+#include "openmrc/sim/dcqcn.h"
+
+namespace openmrc::sim {
+
+RcReceiver::Outcome RcReceiver::receive(const wire::RdmaWrite& write, bool marked,
+                                        Picoseconds now) {
+  Outcome outcome;
+  if (marked && now >= next_congestion_) {
+    outcome.congestion = true;
+    next_congestion_ = now + kCnpInterval;
+  }
+  const std::int64_t ahead = write.psn.distance_from(expected_);
+  if (ahead > 0) {
+    outcome.nak = !asked_again_;
+    asked_again_ = true;
+    return outcome;
+  }
+  // A packet that was here before is acknowledged again: the acknowledgement may have been lost.
+  outcome.ack = write.ack_request;
+  if (ahead < 0) return outcome;
+  expected_ = expected_ + 1;
+  asked_again_ = false;
+  if (const auto immediate = write.part.immediate()) outcome.delivered = immediate->raw();
+  return outcome;
+}
+
+}  // namespace openmrc::sim

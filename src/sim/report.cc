@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "openmrc/sim/chart_style.h"
+#include "openmrc/sim/compare.h"
+#include "openmrc/sim/figures.h"
+#include "openmrc/sim/human.h"
+#include "openmrc/sim/markup.h"
+#include "openmrc/sim/report_charts.h"
+#include "openmrc/sim/report_style.h"
+#include "openmrc/sim/result_table.h"
+#include "openmrc/sim/verdict.h"
+
+namespace openmrc::sim {
+namespace {
+
+constexpr std::size_t kFaultsShown = 50;
+constexpr std::size_t kFlowsShown = 20;
+
+// ---- Pieces of markup ----
+
+struct Cell {
+  std::string text{};
+  bool number = false;  // stands at the right
+};
+
+std::string cells(const std::vector<Cell>& row, std::string_view tag) {
+  std::string out = "<tr>";
+  for (const Cell& cell : row) {
+    out += fmt::format("<{}{}>{}</{}>", tag, cell.number ? R"( class="n")" : "", escaped(cell.text),
+                       tag);
+  }
+  return out + "</tr>\n";
+}
+
+std::string table(const std::vector<Cell>& head, const std::vector<std::vector<Cell>>& rows) {
+  std::string out = R"(<div class="scroll"><table>)";
+  if (!head.empty()) out += "<thead>" + cells(head, "th") + "</thead>";
+  out += "<tbody>\n";
+  for (const std::vector<Cell>& row : rows) out += cells(row, "td");
+  return out + "</tbody></table></div>\n";
+}
+
+std::string section(std::string_view title, std::string_view note, const std::string& content) {
+  return fmt::format("<section class=\"card\"><h2>{}</h2>{}{}</section>\n", title,
+                     note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", escaped(note)),
+                     content);
+}
+
+std::string paragraph(std::string_view css_class, const std::string& text) {
+  if (text.empty()) return {};
+  return fmt::format("<p class=\"{}\">{}</p>\n", css_class, escaped(text));
+}
+
+// ---- Tiles ----
+
+struct Tile {
+  std::string name{};
+  std::string value{};
+  std::string remark{};
+  bool bad = false;
+};
+
+std::string render(const Tile& tile) {
+  return fmt::format(
+      "<div class=\"tile{}\"><div class=\"name\">{}</div><div class=\"value\">{}</div>"
+      "<div class=\"remark\">{}</div></div>\n",
+      tile.bad ? " bad" : "", escaped(tile.name), escaped(tile.value), escaped(tile.remark));
+}
+
+Tile flows_tile(const RunResult& result, const Figures& figures) {
+  const bool all = figures.flows_done == result.flows.size();
+  if (all) return {"Flows finished", human_count(result.flows.size()), "all of them"};
+  return {
+      "Flows finished",
+      fmt::format("{} of {}", human_count(figures.flows_done), human_count(result.flows.size())),
+      fmt::format("{} still ran, {} failed", human_count(figures.flows_open),
+                  human_count(figures.flows_failed)),
+      true};
+}
+
+Tile spread_tile(std::string name, const Spread& spread) {
+  return {std::move(name), human(spread.median),
+          fmt::format("p99 {}, slowest {}", human(spread.p99), human(spread.max))};
+}
+
+Tile repairs_tile(const Totals& totals) {
+  return {"Sent again", human_count(totals.retransmissions),
+          human_share(static_cast<double>(totals.retransmissions),
+                      static_cast<double>(totals.data_packets_sent)) +
+              " of data packets"};
+}
+
+Tile losses_tile(const Totals& totals, const Figures& figures) {
+  std::string why = "none";
+  std::uint64_t most = 0;
+  for (std::size_t loss = 0; loss < kLosses; ++loss) {
+    if (static_cast<Loss>(loss) == Loss::kInFlight || totals.packets_lost[loss] <= most) continue;
+    most = totals.packets_lost[loss];
+    why = fmt::format("{}{}", most < figures.packets_lost ? "mostly: " : "",
+                      name(static_cast<Loss>(loss)));
+  }
+  return {"Lost packets", human_count(figures.packets_lost), why};
+}
+
+std::string tiles(const RunResult& result, const Figures& figures) {
+  const Totals& totals = result.totals;
+  std::vector<Tile> all;
+  if (!result.flows.empty()) all.push_back(flows_tile(result, figures));
+  if (figures.step) {
+    all.push_back(spread_tile("Step time, median", *figures.step));
+  } else if (figures.completion) {
+    all.push_back(spread_tile("Flow time, median", *figures.completion));
+  }
+  if (figures.line_rate > 0) {
+    all.push_back(
+        {"Goodput", human_rate(figures.goodput),
+         fmt::format("{} of line rate", human_share(figures.goodput, figures.line_rate))});
+  }
+  all.push_back(repairs_tile(totals));
+  all.push_back(losses_tile(totals, figures));
+  all.push_back({"Trimmed packets", human_count(totals.packets_trimmed),
+                 totals.packets_trimmed == 0 ? "none" : "cut in a full queue"});
+  if (result.evs > 0) {
+    all.push_back({"Paths out of use, at most", human_count(figures.evs_out_most),
+                   fmt::format("of {}; {} at the end", human_count(result.evs),
+                               human_count(figures.evs_out_at_end))});
+  }
+  const bool whole = check_conservation(totals).empty();
+  all.push_back({"Accounts", whole ? "add up" : "DO NOT ADD UP",
+                 whole ? "no packet and no byte is missing" : "see all numbers", !whole});
+  std::string out = "<section class=\"tiles\">\n";
+  for (const Tile& tile : all) out += render(tile);
+  return out + "</section>\n";
+}
+
+// ---- Tables ----
+
+std::string faults_section(const RunResult& result) {
+  if (result.faults.empty()) return {};
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t i = 0; i < std::min(result.faults.size(), kFaultsShown); ++i) {
+    const FaultNote& fault = result.faults[i];
+    const bool ends = fault.to != kNoTime;
+    rows.push_back({{std::to_string(i + 1), true},
+                    {human(fault.from), true},
+                    {ends ? human(fault.to) : "never", true},
+                    {ends ? human(fault.to - fault.from) : "to the end", true},
+                    {fault.text}});
+  }
+  std::string note;
+  if (result.faults.size() > kFaultsShown) {
+    note = fmt::format("The first {} of {}.", kFaultsShown, grouped(result.faults.size()));
+  }
+  return section("Faults", note,
+                 table({{"#", true}, {"from", true}, {"to", true}, {"for", true}, {"what"}}, rows));
+}
+
+// Those that failed, then those that did not end, then by how long they took.
+std::vector<std::size_t> slowest_flows(const RunResult& result) {
+  std::vector<std::size_t> order(result.flows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t index) {
+    const FlowRecord& flow = result.flows[index];
+    const bool ended = flow.end != kNoTime;
+    return std::tuple(flow.failed, !ended, ended ? flow.end - flow.start : result.end - flow.start);
+  };
+  const std::size_t count = std::min(order.size(), kFlowsShown);
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](std::size_t a, std::size_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
+  order.resize(count);
+  return order;
+}
+
+std::vector<Cell> flow_row(const FlowRecord& flow, const Figures& figures) {
+  std::vector<Cell> row{{fmt::format("h{} to h{}", flow.from, flow.to)},
+                        {std::to_string(flow.tag), true},
+                        {human_bytes(flow.bytes), true},
+                        {human(flow.start), true}};
+  if (flow.failed || flow.end == kNoTime) {
+    row.push_back({flow.failed ? "failed" : "not finished", true});
+    row.insert(row.end(), 2, {"", true});
+    return row;
+  }
+  const Picoseconds time = flow.end - flow.start;
+  const double seconds =
+      static_cast<double>(time.raw()) / static_cast<double>(kPicosecondsPerSecond);
+  const auto median = static_cast<double>(figures.completion->median.raw());
+  row.push_back({human(time), true});
+  row.push_back(
+      {seconds > 0 ? human_rate(static_cast<double>(flow.bytes) * 8 / seconds) : "", true});
+  row.push_back({median > 0 ? significant(static_cast<double>(time.raw()) / median) : "", true});
+  return row;
+}
+
+std::string flows_section(const RunResult& result, const Figures& figures) {
+  if (result.flows.empty()) return {};
+  std::vector<std::vector<Cell>> rows;
+  for (const std::size_t index : slowest_flows(result)) {
+    rows.push_back(flow_row(result.flows[index], figures));
+  }
+  std::string note;
+  if (result.flows.size() > kFlowsShown) {
+    note = fmt::format("{} of {} flows; the result file has all.", kFlowsShown,
+                       grouped(result.flows.size()));
+  }
+  return section("Slowest flows", note,
+                 table({{"hosts"},
+                        {"tag", true},
+                        {"size", true},
+                        {"start", true},
+                        {"took", true},
+                        {"rate", true},
+                        {"x median", true}},
+                       rows));
+}
+
+std::string totals_section(const RunResult& result) {
+  std::vector<std::vector<Cell>> rows;
+  for (const TableRow& row : table_rows(result)) {
+    rows.push_back({{row.name}, {row.value, true}, {row.remark}});
+  }
+  return section("All numbers", "", table({}, rows));
+}
+
+std::string baseline_section(const RunResult& result, const RunResult& baseline) {
+  const Labels labels = labels_of(result, baseline);
+  std::vector<std::vector<Cell>> rows;
+  for (const ComparedFigure& figure : compare(result, baseline)) {
+    const auto value = [&](const std::optional<double>& number) {
+      return number ? human(*number, figure.unit) : std::string("-");
+    };
+    const std::optional<double> ratio = figure.ratio();
+    rows.push_back({{std::string(figure.label)},
+                    {value(figure.first), true},
+                    {value(figure.second), true},
+                    {ratio ? significant(*ratio) + " x" : "-", true}});
+  }
+  return section("Side by side", comparison_warning(result, baseline),
+                 table({{""},
+                        {labels.first, true},
+                        {labels.second, true},
+                        {fmt::format("{} / {}", labels.second, labels.first), true}},
+                       rows));
+}
+
+std::string scenario_section(const ReportExtras& extras) {
+  if (extras.scenario_file.empty() && extras.run_note.empty()) return {};
+  std::string content = paragraph("", extras.run_note);
+  if (!extras.scenario_file.empty()) {
+    content += fmt::format("<pre>{}</pre>", escaped(extras.scenario_file));
+  }
+  return section("Scenario", "", content);
+}
+
+// ---- The page ----
+
+std::string charts_section(const RunResult& result, const RunResult* baseline) {
+  std::string out = "<section class=\"charts\">\n";
+  for (const ReportChart& item : report_charts(result, baseline)) {
+    out += fmt::format(
+        "<figure class=\"card{}\"><h2>{}</h2><figcaption class=\"note\">{}</figcaption>"
+        "<div class=\"scroll\">{}</div></figure>\n",
+        item.chart.width > kHalfWidth ? " wide" : "", escaped(item.chart.title), escaped(item.note),
+        render_svg(item.chart));
+  }
+  return out + "</section>\n";
+}
+
+std::string title_of(const RunResult& result) {
+  if (!result.title.empty()) return result.title;
+  return result.scenario.empty() ? "A run" : result.scenario;
+}
+
+// What ran, in a line.
+std::string facts_of(const RunResult& result, const RunResult* baseline) {
+  std::string facts =
+      fmt::format("{}{}{} hosts \u00b7 {} plane{} \u00b7 {} per host \u00b7 seed {}",
+                  transport_name(result), result.transport.empty() ? "" : " \u00b7 ",
+                  grouped(result.hosts), result.planes, result.planes == 1 ? "" : "s",
+                  human_rate(static_cast<double>(result.host_bits_per_second)), result.seed);
+  if (baseline != nullptr) facts += " \u00b7 beside " + labels_of(result, *baseline).second;
+  return facts;
+}
+
+std::string header(const RunResult& result, const ReportExtras& extras, const RunResult* baseline) {
+  const Verdict verdict = verdict_of(result, baseline);
+  std::string maker = "OpenMRC fabric simulator";
+  if (!result.scenario.empty()) maker += " \u00b7 " + result.scenario;
+  return "<header>\n" + paragraph("eyebrow", maker) +
+         fmt::format("<h1>{}</h1>\n", escaped(title_of(result))) +
+         paragraph("facts", facts_of(result, baseline)) + paragraph("verdict", verdict.headline) +
+         paragraph("detail", verdict.detail) + paragraph("text", extras.scenario_text) +
+         "</header>\n";
+}
+
+}  // namespace
+
+std::string html_report(const RunResult& result, const ReportExtras& extras,
+                        const RunResult* baseline) {
+  const Figures figures = figures_of(result);
+  // Nothing is loaded from anywhere, and the browser is told to hold us to it.
+  std::string page = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
+      escaped(title_of(result)), chart_css(), report_css());
+  page += header(result, extras, baseline);
+  page += tiles(result, figures);
+  page += charts_section(result, baseline);
+  page += "<div class=\"tables\">\n";
+  if (baseline != nullptr) page += baseline_section(result, *baseline);
+  page += totals_section(result);
+  page += faults_section(result);
+  page += flows_section(result, figures);
+  page += scenario_section(extras);
+  page += "</div>\n";
+  page += paragraph("foot", "Made by OpenMRC. The same scenario and seed give the same numbers.");
+  page += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", chart_script());
+  return page;
+}
+
+}  // namespace openmrc::sim

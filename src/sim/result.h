@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "openmrc/sim/sim_time.h"
+
+// What a run gives. Integers only: the same run gives the same result, to the last digit, however
+// many threads or processes made it.
+namespace openmrc::sim {
+
+struct FlowRecord {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t tag = 0;
+  bool failed = false;  // the queue pair broke
+  std::uint64_t bytes = 0;
+  Picoseconds start{};
+  Picoseconds end{};  // the sender knows that all has arrived; kNoTime: not before the run ended
+
+  bool operator==(const FlowRecord&) const = default;
+};
+
+// Over all hosts that took part.
+struct StepRecord {
+  Picoseconds begin{};  // of the first host
+  Picoseconds end{};    // of the last
+  std::uint32_t hosts = 0;
+
+  bool operator==(const StepRecord&) const = default;
+};
+
+// Why a packet ended before its destination.
+enum class Loss : std::uint8_t {
+  kLinkDown,     // the link failed, or the switch behind it
+  kLinkError,    // the link's loss rate
+  kDataFull,     // a data queue was full and did not trim
+  kControlFull,  // a control queue was full
+  kInFlight,     // it was on its way when the run ended
+};
+inline constexpr std::size_t kLosses = 5;
+
+// Packets and payload bytes, from the network's point of view. Every packet that a host sends ends
+// in exactly one of arrived and lost; a trimmed one arrives without its payload.
+struct Totals {
+  std::uint64_t data_packets_sent = 0;
+  std::uint64_t control_packets_sent = 0;
+  std::uint64_t payload_bytes_sent = 0;
+  std::uint64_t data_packets_arrived = 0;
+  std::uint64_t trimmed_packets_arrived = 0;
+  std::uint64_t control_packets_arrived = 0;
+  std::uint64_t payload_bytes_arrived = 0;
+  std::uint64_t payload_bytes_trimmed = 0;
+  std::uint64_t packets_trimmed = 0;
+  std::uint64_t packets_marked = 0;
+  std::array<std::uint64_t, kLosses> packets_lost{};
+  std::array<std::uint64_t, kLosses> payload_bytes_lost{};
+  std::uint64_t switch_hops = 0;  // departures from switch ports
+  std::uint64_t nic_hops = 0;     // departures from NIC ports
+  std::uint64_t retransmissions = 0;
+  std::uint64_t message_bytes_posted = 0;
+  std::uint64_t message_bytes_completed = 0;
+  std::uint64_t messages_failed = 0;
+  std::uint64_t evs_lost = 0;        // times that an EV was put out of use for loss
+  std::uint64_t evs_readmitted = 0;  // times that one was brought back
+
+  bool operator==(const Totals&) const = default;
+  Totals& operator+=(const Totals& other);
+};
+
+// Queues of one kind of port.
+enum class PortKind : std::uint8_t { kT0Up, kT1Down, kT0Down };
+inline constexpr std::size_t kPortKinds = 3;
+
+// EVs of all connections, by state (core::EvState's order: GOOD, SKIP, ASSUMED_BAD, DENIED).
+inline constexpr std::size_t kEvStates = 4;
+
+// One slice of time.
+struct Bucket {
+  std::vector<std::uint64_t> payload_bytes;          // that arrived whole, by plane
+  std::array<std::int64_t, kEvStates> ev_changes{};  // how many more (or fewer) are in each state
+  std::array<std::uint64_t, kPortKinds> queue_max_bytes{};
+  std::uint64_t marked = 0;
+  std::uint64_t trimmed = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t retransmissions = 0;
+
+  bool operator==(const Bucket&) const = default;
+};
+
+// A fault as the report marks it.
+struct FaultNote {
+  Picoseconds from{};
+  Picoseconds to = kNoTime;  // kNoTime: for good
+  std::string text{};        // "p3.t1-4 down"
+
+  bool operator==(const FaultNote&) const = default;
+};
+
+struct RunResult {
+  std::string scenario{};   // its name
+  std::string title{};      // what it shows
+  std::string transport{};  // "mrc" or "rc"
+  std::uint64_t seed = 0;
+  std::uint32_t hosts = 0;
+  std::uint32_t planes = 0;
+  std::int64_t host_bits_per_second = 0;  // of all planes together
+  Picoseconds end{};                      // when the last host was done, or the time limit
+  bool finished = false;                  // every program was done by then
+  Totals totals{};
+  std::vector<FlowRecord> flows{};  // by start, from, to, tag
+  std::vector<StepRecord> steps{};
+  Picoseconds bucket_width{};
+  std::vector<Bucket> buckets{};
+  std::uint64_t evs = 0;  // of all connections, at the start, all GOOD
+  std::vector<FaultNote> faults{};
+
+  bool operator==(const RunResult&) const = default;
+};
+
+// The value below or at which `per_thousand` of the sorted values lie (nearest rank).
+Picoseconds percentile(const std::vector<Picoseconds>& sorted, std::uint32_t per_thousand);
+
+// Times from start to end of the flows that ended well, sorted.
+std::vector<Picoseconds> completion_times(const RunResult& result);
+
+// What does not add up, for people; empty if every packet and byte is accounted for.
+std::string check_conservation(const Totals& totals);
+
+}  // namespace openmrc::sim

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "openmrc/base/result.h"
+#include "openmrc/fabric/fabric.h"
+#include "openmrc/sim/faults.h"
+#include "openmrc/sim/result.h"
+#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/workload.h"
+
+namespace openmrc::sim {
+
+// MRC in every NIC: src/core as it is.
+struct MrcTransport {
+  std::uint32_t evs = 256;               // of a connection, over all planes
+  std::uint32_t active_per_plane = 0;    // the others stand by; 0: all are in use
+  std::uint32_t min_active = 1;          // of all EVs
+  std::uint32_t ev_sets = 0;             // different sets of EVs, dealt out to the hosts; 0: 512
+  std::uint32_t queue_pairs = 1;         // between two hosts; a message is split over them
+  std::uint32_t sack_threshold = 16384;  // bytes
+  std::uint8_t timeout_exponent = 6;     // 1.024 us x 2^n
+  // Several hosts can be told exactly which paths to use: uplinks by plane, all planes alike.
+  struct FixedPaths {
+    std::uint32_t host = 0;
+    std::vector<std::uint16_t> uplinks{};
+  };
+  std::vector<FixedPaths> fixed_paths{};
+};
+
+// What people have today: RoCEv2 reliable connections. One path by hash, go-back-N, DCQCN.
+struct RcTransport {
+  std::uint32_t queue_pairs = 1;
+  bool dcqcn = true;
+  // How long routing takes to leave a dead link or switch. Until then flows that hash there stall.
+  Picoseconds reroute_after{1'000'000'000};  // 1 ms
+  // For an acknowledgement: one of RoCE's steps of 4.096 us x 2^n, here the one next to 1 ms.
+  Picoseconds timeout{1'048'576'000};
+  std::uint32_t retries = 7;  // after so many timeouts in a row the next one breaks the queue pair
+};
+
+using TransportSettings = std::variant<MrcTransport, RcTransport>;
+
+struct SwitchSettings {
+  bool trimming = true;
+  bool ecn = true;
+  bool pfc = false;             // pause the sender of a port whose packets fill the buffer
+  std::uint32_t bdp_bytes = 0;  // of a plane's link; 0: from speed and unloaded round trip
+  // Overrides of the thresholds that follow from it; 0: none.
+  std::uint32_t ecn_min_bytes = 0;
+  std::uint32_t ecn_max_bytes = 0;
+  std::uint32_t queue_bytes = 0;
+  bool ecn_on_last_hop = false;
+};
+
+struct Scenario {
+  std::string name{};   // of its file
+  std::string title{};  // what it shows
+  std::string text{};   // what to look at
+  std::uint64_t seed = 1;
+  fabric::Shape shape{};
+  std::uint32_t mtu = 4096;
+  TransportSettings transport{};
+  SwitchSettings switches{};
+  WorkloadSettings workload{};
+  std::vector<LinkFault> faults;  // everything random drawn
+  std::vector<FaultNote> fault_notes;
+  Picoseconds time_limit{};                // the run ends here at the latest; 0: when all is done
+  Picoseconds bucket_width{};              // of the time series; 0: chosen
+  Picoseconds port_detection{10'000'000};  // how long a NIC takes to see its link go or come
+};
+
+// Where a scenario file is wrong, and how.
+struct ScenarioError {
+  std::uint32_t line = 0;  // 0: the file as a whole
+  std::string text{};
+};
+std::string to_string(const ScenarioError& error, std::string_view file);
+
+// The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
+// such as a traffic file, or an error.
+using ReadFile = Result<std::string, std::string> (*)(const std::string& path);
+Result<Scenario, ScenarioError> parse_scenario(std::string_view text, std::string_view name,
+                                               ReadFile read_file);
+
+}  // namespace openmrc::sim

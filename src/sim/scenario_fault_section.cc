@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/scenario_fault_section.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "openmrc/base/rng.h"
+#include "openmrc/fabric/names.h"
+#include "openmrc/sim/scenario_faults.h"
+#include "openmrc/sim/scenario_units.h"
+
+namespace openmrc::sim {
+namespace {
+
+using fabric::Element;
+using fabric::Fabric;
+
+constexpr std::uint64_t kRngStream = 0x6661756c74;  // "fault"
+
+constexpr std::uint64_t kFlapsMax = 1'000'000;
+
+enum class FaultKind : std::uint8_t {
+  kCut,
+  kFlap,
+  kLoss,
+  kSlow,
+  kSwitchDown,
+  kPortDown,
+  kPlaneDown,
+};
+
+constexpr std::array<Word<FaultKind>, 7> kKinds{{{"cut", FaultKind::kCut},
+                                                 {"flap", FaultKind::kFlap},
+                                                 {"loss", FaultKind::kLoss},
+                                                 {"slow", FaultKind::kSlow},
+                                                 {"switch-down", FaultKind::kSwitchDown},
+                                                 {"port-down", FaultKind::kPortDown},
+                                                 {"plane-down", FaultKind::kPlaneDown}}};
+constexpr std::array<Word<ElementGroup>, 4> kGroups{{{"uplinks", ElementGroup::kUplinks},
+                                                     {"host-links", ElementGroup::kHostLinks},
+                                                     {"t0", ElementGroup::kT0s},
+                                                     {"t1", ElementGroup::kT1s}}};
+constexpr std::array<Word<Direction>, 3> kDirections{
+    {{"both", Direction::kBoth}, {"up", Direction::kUpward}, {"down", Direction::kDownward}}};
+
+template <class Parsed>
+Result<Element, fabric::NameError> as_element(Result<Parsed, fabric::NameError> parsed) {
+  if (!parsed) return failure(std::move(parsed.error()));
+  return Element(*parsed);
+}
+
+// A thing of the kind that can have this fault.
+Result<Element, fabric::NameError> parse_target(FaultKind kind, const Fabric& fabric,
+                                                std::string_view name) {
+  if (kind == FaultKind::kSwitchDown) return as_element(fabric::parse_switch(fabric, name));
+  if (kind == FaultKind::kPlaneDown) return as_element(fabric::parse_plane(fabric, name));
+  if (kind == FaultKind::kPortDown) {
+    const auto port = fabric::parse_port(fabric, name);
+    if (!port) return failure(port.error());
+    return Element(fabric::LinkId{.kind = fabric::LinkId::Kind::kHost,
+                                  .plane = port->plane,
+                                  .row = fabric.row_of(port->host),
+                                  .port = fabric.downlink_of(port->host)});
+  }
+  return fabric::parse_element(fabric, name);
+}
+
+bool group_fits(FaultKind kind, ElementGroup group) {
+  const bool switches = group == ElementGroup::kT0s || group == ElementGroup::kT1s;
+  if (kind == FaultKind::kSwitchDown) return switches;
+  if (kind == FaultKind::kPortDown) return group == ElementGroup::kHostLinks;
+  return kind != FaultKind::kPlaneDown;
+}
+
+class FaultReader {
+ public:
+  FaultReader(TomlSection& section, const Fabric& fabric, Rng rng)
+      : section_(section), fabric_(fabric), rng_(rng) {}
+
+  void read(Scenario& scenario) {
+    section_.require("kind");
+    section_.read_word<FaultKind>("kind", kind_, kKinds);
+    const std::vector<Element> elements = read_elements();
+    const Breakage breakage = read_breakage();
+    std::vector<BrokenElement> broken = read_times(elements);
+    if (kind_ == FaultKind::kFlap) broken = read_flaps(broken);
+    if (section_.error().get()) return;
+    if (!expand_fault(broken, breakage, fabric_, scenario.faults, scenario.fault_notes)) {
+      section_.fail("kind", "the faults of this scenario concern too many links");
+    }
+  }
+
+ private:
+  // `what`, or `random` or `all` of a group.
+  std::vector<Element> read_elements() {
+    std::vector<Element> named = read_names();
+    std::uint64_t count = 0;
+    bool all = false;
+    ElementGroup group{};
+    const bool random = section_.read("random", count, {.least = 1});
+    section_.read("all", all);
+    const bool has_group = section_.read_word<ElementGroup>("of", group, kGroups);
+    const int ways = (section_.has("what") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
+    if (ways != 1) section_.fail("what", "give one of what, random and all");
+    if (!random && !all) {
+      if (has_group) section_.fail("of", "goes with random or all");
+      return named;
+    }
+    section_.require("of");
+    const std::uint64_t size = check_group(group);
+    if (count > size) section_.fail("random", fmt::format("the fabric has {} of them", size));
+    if (section_.error().get()) return {};
+    return random ? draw(group, count, rng_, fabric_) : all_of(group, fabric_);
+  }
+
+  std::vector<Element> read_names() {
+    std::vector<Element> result;
+    for (const toml::node* node : section_.elements("what")) {
+      const auto element = parse_target(kind_, fabric_, node->value_or(std::string_view()));
+      if (element) {
+        result.push_back(*element);
+      } else {
+        section_.fail_at(*node, "what", to_string(element.error()));
+      }
+    }
+    return result;
+  }
+
+  // How many there are.
+  std::uint64_t check_group(ElementGroup group) {
+    if (!group_fits(kind_, group)) section_.fail("of", "cannot have a fault of this kind");
+    const std::uint64_t size = size_of(group, fabric_);
+    if (size == 0) section_.fail("of", "the fabric has none of them");
+    return size;
+  }
+
+  Breakage read_breakage() {
+    Breakage breakage;
+    if (kind_ == FaultKind::kLoss) {
+      section_.require("rate");
+      section_.read_share("rate", breakage.loss_per_billion);
+    } else if (kind_ == FaultKind::kSlow) {
+      breakage.speed_percent = read_speed();
+    } else {
+      breakage.down = true;
+      section_.read("seen", breakage.seen_by_nic);
+    }
+    if (kind_ <= FaultKind::kSlow) {
+      section_.read_word<Direction>("direction", breakage.direction, kDirections);
+    }
+    return breakage;
+  }
+
+  std::uint16_t read_speed() {
+    constexpr std::uint32_t kPercent = kBillion / 100;
+    std::uint32_t speed = kBillion;
+    section_.require("speed");
+    section_.read_share("speed", speed);
+    if (speed % kPercent != 0 || speed < kPercent || speed >= kBillion) {
+      section_.fail("speed", "must be a whole percentage from 1 to 99");
+    }
+    return static_cast<std::uint16_t>(speed / kPercent);
+  }
+
+  // When each of them breaks and comes back.
+  std::vector<BrokenElement> read_times(const std::vector<Element>& elements) {
+    Picoseconds at{};
+    Picoseconds until = kNoTime;
+    Picoseconds lasts = kNoTime;
+    Picoseconds apart{};
+    const bool has_at = section_.read("at", at);
+    const std::vector<Picoseconds> between = read_between();
+    if (has_at && !between.empty()) section_.fail("between", "is another way to say at");
+    const bool has_until = section_.read("until", until);
+    if (section_.read("for", lasts) && has_until) {
+      section_.fail("for", "is another way to say until");
+    }
+    if (section_.read("apart", apart)) {
+      if (!between.empty()) section_.fail("apart", "goes with at");
+      const auto count = static_cast<std::int64_t>(elements.size());
+      if (count > 0 && apart > kTimeMax / count) section_.fail("apart", "is too long");
+    }
+    if (section_.error().get()) return {};
+    std::vector<BrokenElement> broken;
+    for (const Element& element : elements) {
+      const Picoseconds from = between.empty() ? at : time_in(between);
+      broken.push_back(
+          {.element = element, .from = from, .to = lasts == kNoTime ? until : from + lasts});
+      at += apart;
+      if (broken.back().to <= from) {
+        section_.fail(has_until ? "until" : "for", "ends before it begins");
+      }
+    }
+    return broken;
+  }
+
+  std::vector<Picoseconds> read_between() {
+    std::vector<Picoseconds> times;
+    for (const toml::node* node : section_.elements("between")) {
+      if (const auto time = section_.time_in(*node, "between")) times.push_back(*time);
+    }
+    if (!times.empty() && (times.size() != 2 || times[0] > times[1])) {
+      section_.fail("between", "must be two times, the earlier one first");
+      times.clear();
+    }
+    return times;
+  }
+
+  Picoseconds time_in(const std::vector<Picoseconds>& between) {
+    return Picoseconds(
+        static_cast<std::int64_t>(rng_.between(static_cast<std::uint64_t>(between[0].raw()),
+                                               static_cast<std::uint64_t>(between[1].raw()))));
+  }
+
+  // A flapping link is down and up in turn, `count` times or until its time is over.
+  std::vector<BrokenElement> read_flaps(const std::vector<BrokenElement>& flapping) {
+    Picoseconds down{};
+    Picoseconds up{};
+    Picoseconds period{};
+    std::uint64_t count = kFlapsMax;
+    section_.require("down");
+    section_.read("down", down);
+    const bool has_up = section_.read("up", up);
+    const bool has_period = section_.read("period", period);
+    if (has_up == has_period) section_.fail("up", "give one of up and period");
+    if (has_up) period = down + up;
+    const bool has_count = section_.read("count", count, {.least = 1, .most = kFlapsMax});
+    if (!has_count && !section_.has("until") && !section_.has("for")) {
+      section_.fail("count", "give one of count, until and for");
+    }
+    if (down <= Picoseconds{} || period <= down) {
+      section_.fail("down", "a flapping link must be down for a while, and up for a while");
+    }
+    if (section_.error().get()) return {};
+
+    std::vector<BrokenElement> result;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::size_t before = result.size();
+      if (static_cast<std::int64_t>(i) > kTimeMax.raw() / period.raw()) break;
+      const Picoseconds later = period * static_cast<std::int64_t>(i);
+      for (const BrokenElement& one : flapping) {
+        const Picoseconds from = one.from + later;
+        if (from >= one.to) continue;
+        result.push_back(
+            {.element = one.element, .from = from, .to = std::min(from + down, one.to)});
+      }
+      if (result.size() == before) break;
+      if (result.size() > kLinkFaultsMax) {
+        section_.fail("count", "too many flaps");
+        break;
+      }
+    }
+    return result;
+  }
+
+  TomlSection& section_;
+  const Fabric& fabric_;
+  Rng rng_;
+  FaultKind kind_ = FaultKind::kCut;
+};
+
+}  // namespace
+
+void read_faults(TomlSection& file, const Fabric& fabric, Scenario& scenario) {
+  std::uint64_t place = 0;
+  const Rng rng = Rng(scenario.seed).fork(kRngStream);
+  file.for_each_table("fault", [&](TomlSection& section) {
+    FaultReader(section, fabric, rng.fork(place++)).read(scenario);
+  });
+}
+
+}  // namespace openmrc::sim

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "openmrc/fabric/fabric.h"
+#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario_toml.h"
+
+namespace openmrc::sim {
+
+// Reads all [[fault]] of the file and adds what they do to the scenario. Each draws from a stream
+// of its own, by the scenario's seed and the fault's place.
+void read_faults(TomlSection& file, const fabric::Fabric& fabric, Scenario& scenario);
+
+}  // namespace openmrc::sim

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace openmrc::sim {
+namespace {
+
+constexpr std::string_view kFabric =
+    "[fabric]\nplanes = 4\nrows = 4\nhosts_per_row = 8\nuplinks = 8\n";
+constexpr std::string_view kWorkload = "[workload]\nkind = \"permutation\"\nbytes = 1000\n";
+
+Result<std::string, std::string> read_test_file(const std::string& path) {
+  if (path == "pair.cm") return "Nodes 2\nConnections 1\n1->0 start 5 size 77\n";
+  if (path == "large.cm") return "Nodes 99\nConnections 1\n1->0 start 5 size 77\n";
+  if (path == "bad.cm") return "Nodes 2\nConnections x\n";
+  return failure("there is no " + path);
+}
+
+Result<Scenario, ScenarioError> parse(std::string_view text) {
+  return parse_scenario(text, "test", read_test_file);
+}
+
+Scenario scenario_of(std::string_view text) {
+  const auto scenario = parse(text);
+  EXPECT_TRUE(scenario.has_value()) << to_string(scenario.error(), "test.toml");
+  return scenario.value_or(Scenario{});
+}
+
+std::string error_of(std::string_view text) {
+  const auto scenario = parse(text);
+  return scenario ? "" : to_string(scenario.error(), "test.toml");
+}
+
+// A whole file around one part; the part begins in line 6.
+std::string with_workload(std::string_view workload) {
+  return std::string(kFabric) + std::string(workload);
+}
+// Begins in line 9.
+std::string with(std::string_view rest) {
+  return std::string(kFabric) + std::string(kWorkload) + std::string(rest);
+}
+
+template <class Settings>
+Settings workload_of(std::string_view text) {
+  const Scenario scenario = scenario_of(with_workload(text));
+  const auto* settings = std::get_if<Settings>(&scenario.workload);
+  EXPECT_NE(settings, nullptr);
+  return settings != nullptr ? *settings : Settings{};
+}
+
+std::vector<LinkFault> faults_of(std::string_view text) { return scenario_of(with(text)).faults; }
+
+TEST(Scenario, HasDefaults) {
+  const Scenario scenario = scenario_of(with(""));
+  EXPECT_EQ(scenario.name, "test");
+  EXPECT_EQ(scenario.seed, 1U);
+  EXPECT_EQ(scenario.mtu, 4096U);
+  EXPECT_EQ(scenario.time_limit, Picoseconds{});
+  EXPECT_EQ(scenario.shape.planes, 4U);
+  EXPECT_EQ(scenario.shape.uplinks, 8U);
+  ASSERT_TRUE(std::holds_alternative<MrcTransport>(scenario.transport));
+  EXPECT_EQ(std::get<MrcTransport>(scenario.transport).evs, 256U);
+  EXPECT_TRUE(scenario.switches.trimming);
+  EXPECT_TRUE(scenario.faults.empty());
+}
+
+TEST(Scenario, ReadsItsTop) {
+  const Scenario scenario = scenario_of(
+      "title = 'A cut'\ntext = 'See'\nseed = 42\nmtu = 2048\ntime_limit = '2 ms'\n"
+      "bucket = '10us'\nport_detection = '1 us'\n" +
+      with(""));
+  EXPECT_EQ(scenario.title, "A cut");
+  EXPECT_EQ(scenario.text, "See");
+  EXPECT_EQ(scenario.seed, 42U);
+  EXPECT_EQ(scenario.mtu, 2048U);
+  EXPECT_EQ(scenario.time_limit, Picoseconds(2'000'000'000));
+  EXPECT_EQ(scenario.bucket_width, Picoseconds(10'000'000));
+  EXPECT_EQ(scenario.port_detection, Picoseconds(1'000'000));
+}
+
+TEST(Scenario, ReadsTransports) {
+  const auto mrc = std::get<MrcTransport>(
+      scenario_of(with("[transport]\nkind = 'mrc'\nevs = 16\nactive_per_plane = 2\nmin_active = 3\n"
+                       "ev_sets = 4\nqueue_pairs = 5\nsack_threshold = '32 KiB'\n"
+                       "timeout_exponent = 7\nfixed_paths = [{host = 'h3', uplinks = [1, 2]}]\n"))
+          .transport);
+  EXPECT_EQ(mrc.evs, 16U);
+  EXPECT_EQ(mrc.active_per_plane, 2U);
+  EXPECT_EQ(mrc.min_active, 3U);
+  EXPECT_EQ(mrc.ev_sets, 4U);
+  EXPECT_EQ(mrc.queue_pairs, 5U);
+  EXPECT_EQ(mrc.sack_threshold, 32'768U);
+  EXPECT_EQ(mrc.timeout_exponent, 7);
+  ASSERT_EQ(mrc.fixed_paths.size(), 1U);
+  EXPECT_EQ(mrc.fixed_paths[0].host, 3U);
+  EXPECT_EQ(mrc.fixed_paths[0].uplinks, (std::vector<std::uint16_t>{1, 2}));
+
+  const auto rc = std::get<RcTransport>(
+      scenario_of(with("[transport]\nkind = 'rc'\nqueue_pairs = 16\ndcqcn = false\n"
+                       "reroute_after = '50 ms'\n"))
+          .transport);
+  EXPECT_EQ(rc.queue_pairs, 16U);
+  EXPECT_FALSE(rc.dcqcn);
+  EXPECT_EQ(rc.reroute_after, Picoseconds(50'000'000'000));
+}
+
+TEST(Scenario, ReadsSwitches) {
+  const SwitchSettings switches =
+      scenario_of(with("[switches]\ntrimming = false\necn = false\npfc = true\nbdp_bytes = '1 MB'\n"
+                       "ecn_min_bytes = 10\necn_max_bytes = 20\nqueue_bytes = '1 KiB'\n"
+                       "ecn_on_last_hop = true\n"))
+          .switches;
+  EXPECT_FALSE(switches.trimming);
+  EXPECT_FALSE(switches.ecn);
+  EXPECT_TRUE(switches.pfc);
+  EXPECT_EQ(switches.bdp_bytes, 1'000'000U);
+  EXPECT_EQ(switches.ecn_min_bytes, 10U);
+  EXPECT_EQ(switches.ecn_max_bytes, 20U);
+  EXPECT_EQ(switches.queue_bytes, 1'024U);
+  EXPECT_TRUE(switches.ecn_on_last_hop);
+}
+
+TEST(Scenario, ReadsPermutation) {
+  const auto settings = workload_of<Permutation>(
+      "[workload]\nkind = 'permutation'\nbytes = '2 MB'\nmessages = 3\nacross_rows = true\n");
+  EXPECT_EQ(settings.bytes, 2'000'000U);
+  EXPECT_EQ(settings.messages, 3U);
+  EXPECT_TRUE(settings.across_rows);
+}
+
+TEST(Scenario, ReadsIncast) {
+  const auto settings = workload_of<Incast>(
+      "[workload]\nkind = 'incast'\ntarget = 'h1'\nsenders = [8, 'h9']\nbytes = 1000\n"
+      "apart = '1 us'\nvictims = [{from = 10, to = 2, bytes = '1 KiB'}]\n");
+  EXPECT_EQ(settings.target, 1U);
+  EXPECT_EQ(settings.senders, (std::vector<std::uint32_t>{8, 9}));
+  EXPECT_EQ(settings.apart, Picoseconds(1'000'000));
+  ASSERT_EQ(settings.victims.size(), 1U);
+  EXPECT_EQ(settings.victims[0].from, 10U);
+  EXPECT_EQ(settings.victims[0].bytes, 1'024U);
+  const auto counted =
+      workload_of<Incast>("[workload]\nkind = 'incast'\ntarget = 1\nsenders = 3\nbytes = 1\n");
+  EXPECT_EQ(counted.senders, (std::vector<std::uint32_t>{0, 2, 3}));
+}
+
+TEST(Scenario, ReadsCollectives) {
+  const auto all_to_all =
+      workload_of<AllToAll>("[workload]\nkind = 'all-to-all'\nhosts = 8\nbytes = '1 MiB'\n");
+  EXPECT_EQ(all_to_all.hosts, 8U);
+  EXPECT_EQ(all_to_all.bytes, 1'048'576U);
+  const auto all_reduce = workload_of<AllReduce>(
+      "[workload]\nkind = 'all-reduce'\nbytes = '1 MiB'\nalgorithm = 'halving-doubling'\n"
+      "placement = 'spread'\n");
+  EXPECT_EQ(all_reduce.hosts, 32U);
+  EXPECT_EQ(all_reduce.kind, AllReduceKind::kHalvingDoubling);
+  EXPECT_EQ(all_reduce.placement, Placement::kSpread);
+  const auto training = workload_of<TrainingSteps>(
+      "[workload]\nkind = 'training'\nsteps = 4\ncompute = '100 us'\n"
+      "all_reduce_bytes = ['4 MiB', 100]\n");
+  EXPECT_EQ(training.hosts, 32U);
+  EXPECT_EQ(training.steps, 4U);
+  EXPECT_EQ(training.compute, Picoseconds(100'000'000));
+  EXPECT_EQ(training.all_reduce_bytes, (std::vector<std::uint64_t>{4'194'304, 100}));
+  EXPECT_EQ(training.kind, AllReduceKind::kRing);
+}
+
+TEST(Scenario, ReadsFlows) {
+  const auto list = workload_of<FlowList>(
+      "[workload]\nkind = 'flows'\n"
+      "[[workload.flows]]\nfrom = 0\nto = 'h9'\nbytes = 5\nstart = '3 us'\nrepeat = 2\n"
+      "[[workload.flows]]\nfrom = 9\nto = 1\nbytes = 6\nafter = 0\n");
+  ASSERT_EQ(list.flows.size(), 2U);
+  EXPECT_EQ(list.flows[0].to, 9U);
+  EXPECT_EQ(list.flows[0].start, Picoseconds(3'000'000));
+  EXPECT_EQ(list.flows[0].repeat, 2U);
+  EXPECT_EQ(list.flows[0].after, -1);
+  EXPECT_EQ(list.flows[1].after, 0);
+}
+
+TEST(Scenario, ReadsTrafficFiles) {
+  const auto list = workload_of<FlowList>("[workload]\nkind = 'htsim'\nfile = 'pair.cm'\n");
+  ASSERT_EQ(list.flows.size(), 1U);
+  EXPECT_EQ(list.flows[0].bytes, 77U);
+  EXPECT_EQ(list.flows[0].start, Picoseconds(5));
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'htsim'\nfile = 'none.cm'\n")),
+            "test.toml:8: [workload] file: there is no none.cm");
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'htsim'\nfile = 'bad.cm'\n")),
+            "test.toml:8: [workload] file: bad.cm:2: 'Connections' needs a number");
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'htsim'\nfile = 'large.cm'\n")),
+            "test.toml:8: [workload] file: large.cm is for 99 hosts, and the fabric has 32");
+}
+
+TEST(Scenario, ErrorsNameLineAndKey) {
+  EXPECT_EQ(error_of("title = 3\n" + with("")), "test.toml:1: title: must be a string");
+  EXPECT_EQ(error_of("seed = -3\n" + with("")),
+            "test.toml:1: seed: must be a whole number, 0 to 9223372036854775807");
+  EXPECT_EQ(error_of("time_limit = 20\n" + with("")),
+            "test.toml:1: time_limit: must be a time with its unit (ns, us, ms or s), such as "
+            "\"12 us\"");
+  EXPECT_EQ(error_of("mtu = 9000\n" + with("")),
+            "test.toml:1: mtu: must be a whole number, 16 to 8192");
+  EXPECT_EQ(error_of(with("[switches]\necn = 'yes'\n")),
+            "test.toml:10: [switches] ecn: must be true or false");
+  EXPECT_EQ(error_of(with("[switches]\nqueue_bytes = '5 GiB'\n")),
+            "test.toml:10: [switches] queue_bytes: must be at most 4294967295 bytes");
+  EXPECT_EQ(error_of(with("[switches]\necn_min_bytes = 9\necn_max_bytes = 8\n")),
+            "test.toml:10: [switches] ecn_min_bytes: must not be above ecn_max_bytes");
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'tcp'\n")),
+            "test.toml:10: [transport] kind: must be one of \"mrc\", \"rc\"");
+  EXPECT_EQ(
+      error_of(with("[transport]\nkind = 'mrc'\nfixed_paths = [{host = 1, uplinks = [8]}]\n")),
+      "test.toml:11: [transport] fixed_paths uplinks: must be a whole number, 0 to 7");
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nfixed_paths = [3]\n")),
+            "test.toml:11: [transport] fixed_paths: must be a list of tables");
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nevs = 10\n")),
+            "test.toml:11: [transport] evs: must be a multiple of the 4 planes");
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nevs = 16\nactive_per_plane = 5\n")),
+            "test.toml:12: [transport] active_per_plane: must be a whole number, 0 to 4");
+  EXPECT_EQ(error_of("switches = 3\n" + with("")), "test.toml:1: switches: must be a table");
+}
+
+TEST(Scenario, UnknownKeysGetAHint) {
+  EXPECT_EQ(error_of("sead = 3\n" + with("")),
+            "test.toml:1: sead: unknown key; did you mean seed?");
+  EXPECT_EQ(error_of(with("[switches]\ntriming = true\n")),
+            "test.toml:10: [switches] triming: unknown key; did you mean trimming?");
+  EXPECT_EQ(error_of(with("colour = 3\n")),
+            "test.toml:9: [workload] colour: unknown key; there are across_rows, bytes, kind, "
+            "messages");
+  // A key of the other transport is as unknown as any.
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
+            "test.toml:11: [transport] evs: unknown key; there are dcqcn, kind, queue_pairs, "
+            "reroute_after");
+  EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\nwhat = 'h1/p1'\nutil = '3 us'\n")),
+            "test.toml:12: [[fault]] util: unknown key; did you mean until?");
+}
+
+TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
+  EXPECT_EQ(error_of("title = \n" + with("")).substr(0, 12), "test.toml:1:");
+  EXPECT_EQ(error_of(""), "test.toml: [fabric] is missing");
+  EXPECT_EQ(error_of(kFabric), "test.toml: [workload] is missing");
+  EXPECT_EQ(error_of("[fabric]\nplanes = 4\nrows = 'two'\n"),
+            "test.toml:3: [fabric] rows: must be a whole number");
+  EXPECT_EQ(error_of("title = ''\n[fabric]\nplanes = 4\n"),
+            "test.toml:2: [fabric] rows: is missing; or give switch_ports");
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\n")),
+            "test.toml:6: [workload] bytes: is missing");
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'all-to-all'\nhosts = 99\nbytes = 1000\n")),
+            "test.toml:6: [workload] 99 hosts are asked for, and the fabric has 32");
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'incast'\ntarget = 32\nsenders = 2\n")),
+            "test.toml:8: [workload] target: must be a whole number, 0 to 31");
+}
+
+TEST(ScenarioFault, Cut) {
+  const auto faults = faults_of(
+      "[[fault]]\nkind = 'cut'\nwhat = 'p1.t0-2/up3'\nat = '10 us'\nfor = '5 us'\n"
+      "direction = 'down'\n[[fault]]\nkind = 'cut'\nwhat = ['h1/p1', 'h1/p2']\n"
+      "at = '10 us'\nuntil = '12 us'\n");
+  ASSERT_EQ(faults.size(), 3U);
+  EXPECT_EQ(
+      faults[0],
+      (LinkFault{
+          .link = {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(1), .row = 2, .port = 3},
+          .direction = Direction::kDownward,
+          .from = Picoseconds(10'000'000),
+          .to = Picoseconds(15'000'000),
+          .down = true}));
+  EXPECT_EQ(faults[2], (LinkFault{.link = {.plane = Plane(2), .row = 0, .port = 1},
+                                  .from = Picoseconds(10'000'000),
+                                  .to = Picoseconds(12'000'000),
+                                  .down = true,
+                                  .seen_by_nic = true}));
+}
+
+TEST(ScenarioFault, PortsSwitchesAndPlanes) {
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'port-down'\nwhat = 'h5/p3'\n").size(), 1U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\nwhat = 'p3.t0-1'\n").size(), 16U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\nwhat = 'p3.t1-7'\n").size(), 4U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'plane-down'\nwhat = 'p3'\n").size(), 64U);
+  const auto hidden = faults_of("[[fault]]\nkind = 'port-down'\nwhat = 'h5/p3'\nseen = false\n");
+  EXPECT_FALSE(hidden.at(0).seen_by_nic);
+  EXPECT_EQ(hidden.at(0).from, Picoseconds{});
+  EXPECT_EQ(hidden.at(0).to, kNoTime);
+}
+
+TEST(ScenarioFault, LossAndSlowLinks) {
+  const auto faults = faults_of(
+      "[[fault]]\nkind = 'loss'\nof = 'host-links'\nall = true\nrate = 0.001\ndirection = 'down'\n"
+      "[[fault]]\nkind = 'slow'\nwhat = 'p0.t0-0/up0'\nspeed = '25 %'\n");
+  ASSERT_EQ(faults.size(), 4U * 32 + 1);
+  EXPECT_EQ(faults[0].loss_per_billion, 1'000'000U);
+  EXPECT_EQ(faults[0].direction, Direction::kDownward);
+  EXPECT_FALSE(faults[0].down);
+  EXPECT_EQ(faults.back().speed_percent, 25);
+}
+
+TEST(ScenarioFault, RandomOnesAreFixedBySeedAndPlace) {
+  constexpr std::string_view kFault =
+      "[[fault]]\nkind = 'cut'\nof = 'uplinks'\nrandom = 20\napart = '1 us'\n";
+  const auto faults = faults_of(kFault);
+  ASSERT_EQ(faults.size(), 20U);
+  EXPECT_EQ(faults[19].from, Picoseconds(19'000'000));
+  std::set<fabric::LinkId> links;
+  for (const LinkFault& fault : faults) links.insert(fault.link);
+  EXPECT_EQ(links.size(), 20U);
+  EXPECT_EQ(faults_of(kFault), faults);
+  EXPECT_NE(scenario_of("seed = 2\n" + with(kFault)).faults, faults);
+  const auto twice = faults_of(std::string(kFault) + std::string(kFault));
+  EXPECT_TRUE(std::equal(faults.begin(), faults.end(), twice.begin()));
+  EXPECT_FALSE(std::equal(faults.begin(), faults.end(), twice.begin() + 20));
+}
+
+TEST(ScenarioFault, RandomTimes) {
+  const auto faults = faults_of(
+      "[[fault]]\nkind = 'cut'\nof = 'host-links'\nrandom = 30\nbetween = ['10 us', '20 us']\n"
+      "for = '1 us'\n");
+  ASSERT_EQ(faults.size(), 30U);
+  std::set<Picoseconds> times;
+  for (const LinkFault& fault : faults) {
+    EXPECT_GE(fault.from, Picoseconds(10'000'000));
+    EXPECT_LE(fault.from, Picoseconds(20'000'000));
+    EXPECT_EQ(fault.to, fault.from + Picoseconds(1'000'000));
+    times.insert(fault.from);
+  }
+  EXPECT_GT(times.size(), 25U);
+}
+
+TEST(ScenarioFault, Flaps) {
+  const Scenario scenario = scenario_of(
+      with("[[fault]]\nkind = 'flap'\nwhat = ['h1/p0', 'h2/p0']\nat = '1 us'\ndown = '2 us'\n"
+           "up = '3 us'\ncount = 3\n"));
+  ASSERT_EQ(scenario.faults.size(), 6U);
+  EXPECT_EQ(scenario.faults[4].from, Picoseconds(11'000'000));
+  EXPECT_EQ(scenario.faults[4].to, Picoseconds(13'000'000));
+  ASSERT_EQ(scenario.fault_notes.size(), 3U);
+  EXPECT_EQ(scenario.fault_notes[2].text, "h1/p0, h2/p0 down");
+  EXPECT_EQ(scenario.fault_notes[2].from, Picoseconds(11'000'000));
+}
+
+// The last one is cut short.
+TEST(ScenarioFault, FlapsUntil) {
+  const auto faults = faults_of(
+      "[[fault]]\nkind = 'flap'\nwhat = 'h1/p0'\ndown = '2 us'\nperiod = '5 us'\nfor = '11 us'\n");
+  ASSERT_EQ(faults.size(), 3U);
+  EXPECT_EQ(faults[2].from, Picoseconds(10'000'000));
+  EXPECT_EQ(faults[2].to, Picoseconds(11'000'000));
+}
+
+TEST(ScenarioFault, Errors) {
+  const auto error = [](std::string_view keys) {
+    return error_of(with("[[fault]]\n" + std::string(keys)));
+  };
+  EXPECT_EQ(error("what = 'h1/p1'\n"), "test.toml:9: [[fault]] kind: is missing");
+  EXPECT_EQ(error("kind = 'cut'\n"),
+            "test.toml:9: [[fault]] what: give one of what, random and all");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
+            "test.toml:11: [[fault]] what: give one of what, random and all");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nof = 't1'\n"),
+            "test.toml:12: [[fault]] of: goes with random or all");
+  EXPECT_EQ(error("kind = 'cut'\nrandom = 2\n"), "test.toml:9: [[fault]] of: is missing");
+  EXPECT_EQ(error("kind = 'switch-down'\nrandom = 2\nof = 'uplinks'\n"),
+            "test.toml:12: [[fault]] of: cannot have a fault of this kind");
+  EXPECT_EQ(error("kind = 'switch-down'\nrandom = 33\nof = 't1'\n"),
+            "test.toml:11: [[fault]] random: the fabric has 32 of them");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nuntil = '1 us'\n"),
+            "test.toml:13: [[fault]] until: ends before it begins");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nfor = '2 us'\nuntil = '1 us'\n"),
+            "test.toml:12: [[fault]] for: is another way to say until");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nbetween = ['1 us', '2 us']\n"),
+            "test.toml:13: [[fault]] between: is another way to say at");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['3 us', '2 us']\n"),
+            "test.toml:12: [[fault]] between: must be two times, the earlier one first");
+  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['1 us', '2 us']\napart = '1 us'\n"),
+            "test.toml:13: [[fault]] apart: goes with at");
+  EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\napart = '200000 s'\n"),
+            "test.toml:13: [[fault]] apart: is too long");
+  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\n"), "test.toml:9: [[fault]] rate: is missing");
+  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\nrate = 1.5\n"),
+            "test.toml:12: [[fault]] rate: must be a share from 0 to 1, or from \"0 %\" to "
+            "\"100 %\"");
+  EXPECT_EQ(error("kind = 'slow'\nwhat = 'h1/p1'\nspeed = '0.5 %'\n"),
+            "test.toml:12: [[fault]] speed: must be a whole percentage from 1 to 99");
+  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nup = '1 us'\n"),
+            "test.toml:9: [[fault]] count: give one of count, until and for");
+  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\ncount = 2\n"),
+            "test.toml:9: [[fault]] up: give one of up and period");
+  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nperiod = '1 us'\ncount = 2\n"),
+            "test.toml:12: [[fault]] down: a flapping link must be down for a while, and up for a "
+            "while");
+}
+
+TEST(ScenarioFault, NamesAreOfTheRightKind) {
+  const auto error = [](std::string_view kind, std::string_view what) {
+    return error_of(with("[[fault]]\nkind = '" + std::string(kind) + "'\nwhat = '" +
+                         std::string(what) + "'\n"));
+  };
+  EXPECT_EQ(error("switch-down", "p3.t0-1"), "");
+  EXPECT_NE(error("switch-down", "h5/p3"), "");
+  EXPECT_NE(error("port-down", "p3.t0-1"), "");
+  EXPECT_NE(error("plane-down", "p3.t0-1"), "");
+  EXPECT_NE(error("cut", "p9.t0-1/up1"), "");
+  EXPECT_EQ(error("cut", "p9.t0-1/up1").substr(0, 13), "test.toml:11:");
+}
+
+TEST(ScenarioError, HasALineOrNot) {
+  EXPECT_EQ(to_string({.line = 3, .text = "no"}, "a.toml"), "a.toml:3: no");
+  EXPECT_EQ(to_string({.line = 0, .text = "no"}, "a.toml"), "a.toml: no");
+}
+
+}  // namespace
+}  // namespace openmrc::sim

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/sim/simulation.h"
+
+#include <algorithm>
+#include <tuple>
+#include <variant>
+
+#include "openmrc/base/check.h"
+#include "openmrc/sim/connections.h"
+#include "openmrc/sim/engine.h"
+#include "openmrc/sim/ev_sets.h"
+#include "openmrc/sim/mrc_host.h"
+#include "openmrc/sim/network.h"
+#include "openmrc/sim/rc_host.h"
+
+namespace openmrc::sim {
+namespace {
+
+// What the NICs see of their links: later than it happens.
+std::vector<PortEvent> port_events_of(const Network& network, fabric::HostIndex host) {
+  const Scenario& scenario = network.scenario();
+  std::vector<PortEvent> events;
+  for (const LinkFault& fault : scenario.faults) {
+    const bool seen = fault.seen_by_nic && fault.down &&
+                      fault.link.kind == fabric::LinkId::Kind::kHost &&
+                      network.fabric().host_at(fault.link.row, fault.link.port) == host;
+    if (!seen) continue;
+    events.push_back(
+        {.at = fault.from + scenario.port_detection, .plane = fault.link.plane, .up = false});
+    if (fault.to == kNoTime) continue;
+    events.push_back(
+        {.at = fault.to + scenario.port_detection, .plane = fault.link.plane, .up = true});
+  }
+  std::sort(events.begin(), events.end(), [](const PortEvent& a, const PortEvent& b) {
+    return std::tuple(a.at, a.plane, a.up) < std::tuple(b.at, b.plane, b.up);
+  });
+  return events;
+}
+
+// What making hosts has in common, whatever their transport.
+class Hosts : public HostMaker {
+ public:
+  Hosts(const Network& network, const Workload& workload)
+      : network_(network), workload_(workload), connections_(workload, network.fabric().hosts()) {}
+
+  [[nodiscard]] std::vector<std::unique_ptr<Host>> make_row(std::uint32_t row) const override {
+    std::vector<std::unique_ptr<Host>> hosts;
+    for (std::uint32_t i = 0; i < network_.hosts_per_row(); ++i) {
+      const fabric::HostIndex host = network_.fabric().host_at(row, i);
+      hosts.push_back(make_host(host, workload_.program(host)));
+    }
+    return hosts;
+  }
+  // Of all connections.
+  [[nodiscard]] virtual std::uint64_t evs() const = 0;
+
+ protected:
+  [[nodiscard]] virtual std::unique_ptr<Host> make_host(fabric::HostIndex host,
+                                                        std::unique_ptr<Program> program) const = 0;
+  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] const Connections& connections() const { return connections_; }
+
+ private:
+  const Network& network_;
+  const Workload& workload_;
+  Connections connections_;
+};
+
+class MrcHosts : public Hosts {
+ public:
+  MrcHosts(const Network& network, const Workload& workload, const MrcTransport& transport)
+      : Hosts(network, workload),
+        plan_(network.fabric()),
+        ev_sets_(plan_, transport, network.scenario().seed),
+        world_{.network = network,
+               .connections = connections(),
+               .plan = plan_,
+               .ev_sets = ev_sets_,
+               .transport = transport,
+               .congestion = core::nscc_defaults(
+                   {.mtu = core::nominal_size(network.scenario().mtu, true),
+                    .base_rtt = network.base_rtt(),
+                    .link_bits_per_second =
+                        network.fabric().shape().host_link_bits_per_second * network.planes(),
+                    .trimming = network.scenario().switches.trimming}),
+               .seed = network.scenario().seed} {}
+
+  [[nodiscard]] std::uint64_t evs() const override {
+    return connections().size() * ev_sets_.evs_per_host();
+  }
+
+ protected:
+  [[nodiscard]] std::unique_ptr<Host> make_host(fabric::HostIndex host,
+                                                std::unique_ptr<Program> program) const override {
+    return std::make_unique<MrcHost>(world_, host, std::move(program),
+                                     port_events_of(network(), host));
+  }
+
+ private:
+  fabric::UsidPlan plan_;
+  EvSets ev_sets_;
+  MrcWorld world_;
+};
+
+class RcHosts : public Hosts {
+ public:
+  RcHosts(const Network& network, const Workload& workload, const RcTransport& transport)
+      : Hosts(network, workload), world_(make_rc_world(network, connections(), transport)) {}
+
+  [[nodiscard]] std::uint64_t evs() const override { return 0; }
+
+ protected:
+  [[nodiscard]] std::unique_ptr<Host> make_host(fabric::HostIndex host,
+                                                std::unique_ptr<Program> program) const override {
+    return std::make_unique<RcHost>(world_, host, std::move(program));
+  }
+
+ private:
+  RcWorld world_;
+};
+
+std::unique_ptr<Hosts> make_hosts(const Network& network, const Workload& workload) {
+  const TransportSettings& transport = network.scenario().transport;
+  if (const auto* rc = std::get_if<RcTransport>(&transport)) {
+    return std::make_unique<RcHosts>(network, workload, *rc);
+  }
+  return std::make_unique<MrcHosts>(network, workload, std::get<MrcTransport>(transport));
+}
+
+RunResult describe(const Scenario& scenario, const Network& network) {
+  const fabric::Shape& shape = scenario.shape;
+  return {.scenario = scenario.name,
+          .title = scenario.title,
+          .transport = std::holds_alternative<MrcTransport>(scenario.transport) ? "mrc" : "rc",
+          .seed = scenario.seed,
+          .hosts = network.fabric().hosts(),
+          .planes = shape.planes,
+          .host_bits_per_second = shape.host_link_bits_per_second * shape.planes,
+          .faults = scenario.fault_notes};
+}
+
+void take(RunResult& result, Stats&& stats) {
+  result.totals = stats.totals;
+  result.steps = std::move(stats.steps);
+  result.bucket_width = stats.bucket_width();
+  result.buckets = stats.buckets();
+  result.flows = std::move(stats.flows);
+  std::sort(result.flows.begin(), result.flows.end(), [](const FlowRecord& a, const FlowRecord& b) {
+    return std::tuple(a.start, a.from, a.to, a.tag) < std::tuple(b.start, b.from, b.to, b.tag);
+  });
+}
+
+// Rank 0 gets what all have counted.
+void gather(Exchange& exchange, Stats& stats, Picoseconds& end) {
+  end = Picoseconds(-exchange.least(-end.raw()));
+  const std::vector<std::string> parts = exchange.gather(stats.to_bytes());
+  for (std::size_t i = 1; i < parts.size(); ++i) stats.merge(Stats::from_bytes(parts[i]));
+}
+
+}  // namespace
+
+RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost) {
+  const Network network(scenario);
+  const auto workload = make_workload(scenario.workload, network.fabric(), scenario.seed);
+  const auto hosts = make_hosts(network, *workload);
+  Engine engine(network, *hosts, options);
+  engine.run();
+
+  RunResult result = describe(scenario, network);
+  result.finished = engine.all_done();
+  result.end = engine.all_done() ? engine.done_at() : engine.stopped_at();
+  result.evs = hosts->evs();
+  Stats stats = engine.take_stats();
+  if (options.exchange != nullptr) gather(*options.exchange, stats, result.end);
+  take(result, std::move(stats));
+  if (cost != nullptr) *cost = engine.cost();
+  return result;
+}
+
+}  // namespace openmrc::sim

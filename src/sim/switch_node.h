@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "openmrc/sim/network.h"
+#include "openmrc/sim/worker.h"
+#include "openmrc/softswitch/queue_policy.h"
+
+namespace openmrc::sim {
+
+// One switch: its ports with their queues. Decides as softswitch::Switch does, with the same
+// functions, on records instead of bytes.
+class SwitchNode {
+ public:
+  SwitchNode(const Network& network, NodeIndex node);
+
+  // Takes what arrives in the window and sends what leaves in it.
+  void run(const Window& window, const Arrivals& arrivals, Worker& worker);
+  // Whether packets wait in its queues.
+  [[nodiscard]] bool has_backlog() const { return queued_ > 0; }
+  // At the end of a run: what waits is counted as on its way.
+  void count_in_flight(Worker& worker) const;
+
+ private:
+  using Slot = std::uint32_t;
+  static constexpr Slot kNoSlot = 0xffffffff;
+
+  struct Queue {
+    Slot first = kNoSlot;
+    Slot last = kNoSlot;
+    std::uint32_t bytes = 0;
+  };
+  struct Port {
+    Picoseconds free_at{};  // when its last packet has left
+    Queue data;
+    Queue control;
+    LinkFaults::Index fault = LinkFaults::kNone;
+    std::uint32_t drawn = 0;  // random numbers so far
+    bool paused = false;      // PFC: data waits
+    softswitch::FairShare share;
+  };
+  // Where the packets of a port go.
+  struct NextHop {
+    NodeIndex node = 0;
+    std::uint16_t egress = 0;
+    std::uint16_t ingress = 0;
+  };
+
+  void run_port(std::uint32_t index, std::span<const Arrivals::Entry> arrivals,
+                const Window& window, Worker& worker);
+  void serve(std::uint32_t index, Picoseconds until, const Window& window, Worker& worker);
+  void arrive(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
+  void obey(std::uint32_t index, const Packet& pause);
+  void accept(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
+  void enqueue(Port& port, const Packet& packet);
+  const Packet& dequeue(Port& port);
+  [[nodiscard]] static bool can_send(const Port& port) {
+    return port.control.bytes > 0 || (port.data.bytes > 0 && !port.paused);
+  }
+  void depart(std::uint32_t index, const Packet& packet, Picoseconds start, const Window& window,
+              Worker& worker);
+  [[nodiscard]] bool survives(std::uint32_t index, Picoseconds start, Picoseconds arrival,
+                              const Packet& packet, Worker& worker);
+  // PFC is decided at the end of each window, a wire's delay at most after the buffer has filled.
+  void pause_senders(const Window& window, Worker& worker);
+  [[nodiscard]] NextHop sender_behind(std::uint32_t ingress) const;
+  [[nodiscard]] NextHop next_hop(std::uint32_t index, const Packet& packet) const;
+  // Its thresholds follow its speed.
+  [[nodiscard]] softswitch::QueuePolicy policy_of(std::uint32_t index, Picoseconds when) const;
+  [[nodiscard]] PortKind kind_of(std::uint32_t index) const {
+    if (!is_t0_) return PortKind::kT1Down;
+    return index < network_.hosts_per_row() ? PortKind::kT0Down : PortKind::kT0Up;
+  }
+
+  const Network& network_;
+  NodeIndex node_;
+  bool is_t0_;
+  Plane plane_;
+  std::uint32_t index_;  // row of a T0, number of a T1
+  // Of a T0: downlinks, then uplinks. Of a T1: rows.
+  std::vector<Port> ports_;
+  std::vector<std::uint64_t> backlog_;  // a bit for each port with something in its queues
+  std::uint64_t queued_ = 0;
+  // What waits, and which one follows in its queue or in the list of free slots. Apart, because
+  // packets are large and soon out of the cache.
+  std::vector<Packet> waiting_;
+  std::vector<Slot> following_;
+  Slot free_slot_ = kNoSlot;
+  // With PFC: what waits in all queues, by the link that it came by.
+  struct Ingress {
+    std::uint32_t bytes = 0;
+    bool paused = false;  // its sender
+  };
+  std::vector<Ingress> ingresses_;
+};
+
+}  // namespace openmrc::sim

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One scenario, one seed: the same result file for 1, 2 and 4 threads and for 1, 2 and 4 processes.
+#   determinism_test.sh <mrc> <mrc-sim-mpi or empty> <mpirun> <scenario> [checksum of the file]
+# The checksum, if given, is that of every build: debug and release, gcc and clang.
+set -euo pipefail
+
+mrc=$1 mpi=$2 mpirun=$3 scenario=$4 expected=${5:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# Root in a container is the usual case here; and there may be fewer processors than processes.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1
+
+fail() {
+  echo "determinism: $*" >&2
+  exit 1
+}
+
+for threads in 1 2 4; do
+  "$mrc" sim run "$scenario" --quiet --threads "$threads" --json "$folder/threads-$threads" >/dev/null
+done
+if [[ -n $mpi ]]; then
+  for ranks in 1 2 4; do
+    "$mpirun" -n "$ranks" "$mpi" "$scenario" --json "$folder/ranks-$ranks" >/dev/null
+  done
+fi
+for file in "$folder"/*; do
+  cmp "$folder/threads-1" "$file" || fail "${file##*/} differs from one thread"
+done
+sum=$(sha256sum <"$folder/threads-1")
+echo "$(ls "$folder" | wc -l) equal results of $(stat -c %s "$folder/threads-1") bytes, sha256 ${sum%% *}"
+if [[ -n $expected && ${sum%% *} != "$expected" ]]; then
+  fail "another build gave $expected"
+fi

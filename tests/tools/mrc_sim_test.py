@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs `mrc sim` as a user does and looks at what it prints and writes, and at its exit code."""
+
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIRST_RUN = ROOT / "examples/scenarios/first-run.toml"
+MRC = sys.argv.pop(1)
+
+# Small enough to run in a moment; a link of plane 1 is cut for good.
+SMALL = """title = "Small"
+text = "What to see."
+seed = 5
+[fabric]
+planes = 2
+rows = 2
+hosts_per_row = 2
+uplinks = 2
+[workload]
+kind = "permutation"
+bytes = "64 KiB"
+[[fault]]
+kind = "cut"
+random = 1
+of = "uplinks"
+at = "1 us"
+"""
+
+
+def mrc(*arguments, cwd=None):
+    return subprocess.run([MRC, "sim", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=100, check=False, cwd=cwd)
+
+
+class SimTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.small = self.write("small.toml", SMALL)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def endless(self):
+        return self.write("endless.toml", SMALL.replace('"64 KiB"', '"64 MiB"\nmessages = 10000'))
+
+
+class Run(SimTest):
+    def test_prints_a_table_the_words_and_what_to_look_at(self):
+        done = mrc("run", self.small)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("small: Small\nMRC, 4 hosts, 2 planes, 200 Gb/s"))
+        self.assertIn("All 4 flows finished in", done.stdout)
+        self.assertTrue(done.stdout.endswith("\nWhat to look at\nWhat to see.\n"))
+        self.assertRegex(done.stderr, r"^small \(mrc\): [\d.]+ s on \d+ threads?, [\d,]+ hops, "
+                                      r"[\d.]+ million hops/s, [\d.]+ .iB of memory at most\n$")
+
+    def test_quiet_says_nothing_on_standard_error(self):
+        self.assertEqual(mrc("run", "-q", self.small).stderr, "")
+
+    def test_output_does_not_depend_on_the_threads(self):
+        one, three = (mrc("run", self.small, "--threads", n, "--json", "-") for n in (1, 3))
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(one.stdout, three.stdout)
+
+    def test_json_is_the_result(self):
+        result = json.loads(mrc("run", self.small, "--json", "-").stdout)
+        self.assertEqual((result["scenario"], result["seed"]), ("small", 5))
+        self.assertEqual(len(result["flows"]), 4)
+        path = self.folder / "out.json"
+        done = mrc("run", self.small, "--json", path)
+        self.assertIn("All 4 flows finished", done.stdout)
+        self.assertEqual(json.loads(path.read_text()), result)
+
+    def test_a_seed_draws_the_faults_again(self):
+        notes = {}
+        for seed in range(8):
+            result = json.loads(mrc("run", self.small, "--seed", seed, "--json", "-").stdout)
+            self.assertEqual(result["seed"], seed)
+            notes[seed] = result["faults"][0]
+        self.assertGreater(len({str(note) for note in notes.values()}), 1)
+        without = self.write("without.toml", SMALL.replace("seed = 5\n", ""))
+        result = json.loads(mrc("run", without, "--seed", 3, "--json", "-").stdout)
+        self.assertEqual((result["seed"], result["faults"][0]), (3, notes[3]))
+
+    def test_report_is_a_page_with_the_scenario_in_it(self):
+        page = self.folder / "out.html"
+        self.assertEqual(mrc("run", self.small, "--report", page).returncode, 0)
+        text = page.read_text()
+        self.assertTrue(text.startswith("<!DOCTYPE html>"))
+        self.assertIn("What to see.", text)
+        self.assertIn("bytes = &quot;64 KiB&quot;", text)
+
+    def test_baseline_runs_with_rc_over_one_plane_as_fast_as_all(self):
+        out = self.folder / "out.json"
+        page = self.folder / "out.html"
+        done = mrc("run", self.small, "--baseline", "--json", out, "--report", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n +MRC +RC +RC / MRC\n")
+        self.assertIn("one plane of 200 Gb/s instead of 2 of 100 Gb/s",
+                      done.stdout.replace("\n", " "))
+        self.assertIn("one plane of 200 Gb/s", page.read_text())
+        baseline = json.loads((self.folder / "out.rc.json").read_text())
+        self.assertEqual((baseline["transport"], baseline["planes"]), ("rc", 1))
+        self.assertEqual(json.loads(out.read_text())["transport"], "mrc")
+        alone = json.loads(mrc("run", self.small, "--transport", "rc", "--json", "-").stdout)
+        self.assertEqual(alone, baseline)
+
+    def test_what_did_not_finish_is_named(self):
+        limited = self.write("limited.toml", 'time_limit = "3 us"\n' + SMALL)
+        done = mrc("run", limited, "-q")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("mrc sim: the workload did not finish: the time limit came after", done.stderr)
+        self.assertRegex(done.stderr, r"0 of 4 hosts were done; 4 of 4 flows .* were not:\n"
+                                      r"(  h\d > h\d    64 KiB, started at 0 s: still open\n){4}$")
+        self.assertIn("NOT FINISHED", done.stdout)
+
+    def test_an_interrupt_prints_what_there_is(self):
+        out = self.folder / "out.json"
+        with subprocess.Popen([MRC, "sim", "run", self.endless(), "--json", out],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with self.assertRaises(subprocess.TimeoutExpired):
+                process.wait(timeout=1)
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, stderr)
+        self.assertIn("it was interrupted after", stderr)
+        self.assertIn("NOT FINISHED", stdout)
+        self.assertIn("conservation", stdout)
+        self.assertFalse(json.loads(out.read_text())["finished"])
+
+    def test_a_terminal_sees_one_line_rewritten(self):
+        leader, follower = pty.openpty()
+        with subprocess.Popen([MRC, "sim", "run", self.endless()], stdout=subprocess.PIPE,
+                              stderr=follower, text=True) as process:
+            os.close(follower)
+            seen = b""
+            while seen.count(b"hops/s") < 3:
+                seen += os.read(leader, 4096)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        os.close(leader)
+        lines = seen.split(b"\r")
+        self.assertTrue(lines[1].startswith(b"endless (mrc): setting up\x1b[K"), seen)
+        self.assertRegex(lines[2], rb"^endless \(mrc\): [\d.]+ .s simulated, [\d.]+ million hops/s, "
+                                   rb"0 of 4 hosts done")
+        self.assertNotIn(b"\n", b"".join(lines[1:4]))
+
+
+class RunErrors(SimTest):
+    def refused(self, *arguments):
+        done = mrc("run", *arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def test_an_error_in_a_scenario_has_file_and_line(self):
+        wrong = self.write("wrong.toml", SMALL.replace("planes = 2", "plaines = 2"))
+        for more in ([], ["--seed", "7"]):
+            self.assertIn(f"mrc sim: {wrong}:5: ", self.refused(wrong, *more))
+
+    def test_a_scenario_that_is_not_there(self):
+        error = self.refused("/nowhere.toml")
+        self.assertIn("cannot read '/nowhere.toml': No such file or directory", error)
+        self.assertIn("mrc sim list", error)
+        self.assertIn("is a folder", self.refused(self.folder))
+
+    def test_traffic_files_are_looked_for_beside_the_scenario(self):
+        text = SMALL.replace('kind = "permutation"\nbytes = "64 KiB"',
+                             'kind = "htsim"\nfile = "traffic.cm"')
+        path = self.write("htsim.toml", text)
+        self.assertIn(str(self.folder / "traffic.cm"), self.refused(path))
+        self.write("traffic.cm", "Nodes 4\nConnections 1\n0->3 id 1 start 0 size 5000\n")
+        done = mrc("run", path, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["totals"]["message_bytes_completed"], 5000)
+
+    def test_files_that_cannot_be_written_are_refused_before_the_run(self):
+        for option in ("--json", "--report"):
+            error = self.refused(self.endless(), option, self.folder / "no/out")
+            self.assertIn(f"make the folder '{self.folder}/no' first", error)
+            self.assertIn("it is a folder", self.refused(self.endless(), option, self.folder))
+
+    def test_options_that_do_not_go_together(self):
+        self.assertIn("leave one", self.refused(self.small, "--baseline", "--transport", "rc"))
+        self.assertIn("two results", self.refused(self.small, "--baseline", "--json", "-"))
+        rc = self.write("rc.toml", SMALL + '[transport]\nkind = "rc"\n')
+        self.assertIn("is one already", self.refused(rc, "--baseline"))
+
+    def test_wrong_use_exits_with_2(self):
+        for arguments in (["run"], ["run", self.small, "--threads", 0],
+                          ["run", self.small, "--transport", "tcp"],
+                          ["run", self.small, "--seed", "-1"], ["walk"], []):
+            self.assertEqual(mrc(*arguments).returncode, 2, arguments)
+
+
+class Compare(SimTest):
+    def test_two_results_side_by_side(self):
+        for seed in (1, 2):
+            mrc("run", self.small, "--seed", seed, "--json", self.folder / f"{seed}.json")
+        done = mrc("compare", "1.json", "2.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("first   1.json  small, mrc, 4 hosts, seed 1\n"
+                                               "second  2.json  small, mrc, 4 hosts, seed 2\n\n"))
+        self.assertRegex(done.stdout, r"\n +seed 1 +seed 2 +seed 2 / seed 1\n")
+        figures = json.loads(mrc("compare", "--json", "1.json", "2.json", cwd=self.folder).stdout)
+        self.assertEqual(figures["figures"]["flows_done"], {"first": 4, "second": 4, "ratio": 1.0})
+
+    def test_what_is_no_result_is_refused_by_name(self):
+        done = mrc("compare", self.small, self.small)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"mrc sim: '{self.small}' is no result of 'mrc sim run --json': ", done.stderr)
+        self.assertIn("cannot read '/nowhere'", mrc("compare", "/nowhere", "/nowhere").stderr)
+
+
+class List(SimTest):
+    def test_scenarios_of_a_folder_with_their_titles(self):
+        self.write("a-longer-name.toml", SMALL.replace("Small", "Second").replace("= 2", "= 16", 2))
+        self.write("notes.txt", "no scenario")
+        done = mrc("list", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, f"{self.folder}/a-longer-name.toml  32 hosts  Second\n"
+                                      f"{self.folder}/small.toml           4 hosts  Small\n")
+
+    def test_a_broken_scenario_is_named_and_the_others_are_listed(self):
+        broken = self.write("broken.toml", "seed = 'five'\n")
+        done = mrc("list", self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{broken}:1: ", done.stderr)
+        self.assertIn("small.toml", done.stdout)
+
+    def test_without_a_folder_lists_those_that_come_along(self):
+        done = mrc("list", cwd=ROOT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("examples/scenarios/first-run.toml", done.stdout)
+        self.assertEqual(mrc("list", "/nowhere").returncode, 2)
+
+
+class FirstRun(SimTest):
+    def test_the_first_run_shows_what_its_text_says(self):
+        result = json.loads(mrc("run", FIRST_RUN, "--json", "-").stdout)
+        self.assertTrue(result["finished"])
+        self.assertEqual(len(result["flows"]), 64)
+        self.assertGreater(result["totals"]["retransmissions"], 0)
+        start, end = (result["flows_columns"].index(name) for name in ("start_ps", "end_ps"))
+        times = sorted(flow[end] - flow[start] for flow in result["flows"])
+        self.assertLess(times[-1], 1.2 * times[len(times) // 2])
+
+        width = result["bucket_width_ps"]
+
+        def payload(plane, from_us, to_us):
+            buckets = result["buckets"][from_us * 10**6 // width:to_us * 10**6 // width]
+            return sum(bucket["payload_bytes"][plane] for bucket in buckets)
+
+        for plane in range(8):
+            left = payload(plane, 120, 180) / payload(plane, 40, 100)
+            low, high = (0.8, 0.95) if plane == 3 else (0.95, 1.05)
+            self.assertTrue(low < left < high, f"plane {plane}: {left}")
+
+
+if __name__ == "__main__":
+    unittest.main()

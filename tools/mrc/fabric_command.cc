@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "fabric_draw.h"
+#include "fabric_load.h"
+#include "fabric_text.h"
+#include "openmrc/fabric/check_plan.h"
+#include "openmrc/fabric/names.h"
+#include "openmrc/fabric/plan.h"
+#include "openmrc/fabric/shape_keys.h"
+
+namespace openmrc::tools {
+namespace {
+
+using fabric::Fabric;
+using fabric::UsidPlan;
+
+int complain(const std::string& what) {
+  std::cerr << "mrc fabric: " << what << '\n';
+  return 1;
+}
+
+CLI::Option* add_file(CLI::App& command, std::string& file) {
+  return command
+      .add_option("file", file,
+                  "Fabric file (TOML), or a topology of htsim (.topo); - for standard input")
+      ->type_name("FILE");
+}
+
+template <class Number>
+bool is_number(const std::string& text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
+// A fabric without a file: the keys of one as options.
+class ShapeOptions {
+ public:
+  void add_to(CLI::App& command) {
+    constexpr std::array<std::array<const char*, 3>, 7> kCounts{{
+        {"--planes", "planes", "Planes"},
+        {"--switch-ports", "switch_ports", "Ports of a switch, for two tiers and full bisection"},
+        {"--rows", "rows", "T0s of a plane, instead of --switch-ports"},
+        {"--hosts-per-row", "hosts_per_row", "Downlinks of a T0"},
+        {"--uplinks", "uplinks", "Uplinks of a T0, and T1s of a plane"},
+        {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; 100 if not said"},
+        {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; as the NIC ports if not said"},
+    }};
+    for (const auto& [flag, key, help] : kCounts) {
+      options_.emplace_back(key, command.add_option(flag, help)->type_name("N"));
+    }
+  }
+
+  [[nodiscard]] bool any() const {
+    return std::ranges::any_of(options_, [](const auto& o) { return !o.second->empty(); });
+  }
+
+  [[nodiscard]] Result<Fabric, std::string> fabric() const {
+    std::vector<fabric::KeyValue> keys;
+    for (const auto& [key, option] : options_) {
+      if (option->empty()) continue;
+      fabric::KeyValue pair{.key = key};
+      const auto text = option->as<std::string>();
+      std::int64_t whole = 0;
+      double fraction = 0;
+      if (is_number(text, whole)) {
+        pair.value = whole;
+      } else if (is_number(text, fraction)) {
+        pair.value = fraction;
+      }
+      keys.push_back(pair);
+    }
+    const auto shape = shape_from(keys);
+    if (!shape) return failure(to_string(shape.error()));
+    return Fabric::make(*shape).value();
+  }
+
+ private:
+  std::vector<std::pair<const char*, CLI::Option*>> options_{};
+};
+
+void add_plan(CLI::App& parent, int& exit_code) {
+  struct Options {
+    std::string file;
+    ShapeOptions shape;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand(
+      "plan", "Switches, links, optics and what failures cost, beside designs of one plane");
+  add_file(*command, options->file);
+  options->shape.add_to(*command);
+  command->add_flag("--json", options->json, "One JSON object, for programs");
+  command->footer(
+      "Examples:\n"
+      "  mrc fabric plan examples/fabrics/published.toml\n"
+      "  mrc fabric plan --planes 8 --switch-ports 512\n"
+      "  mrc fabric plan --planes 4 --rows 64 --hosts-per-row 32 --uplinks 16 --json");
+  command->callback([options, &exit_code] {
+    if (options->file.empty() != options->shape.any()) {
+      exit_code = complain("give either a FILE or a fabric by options; see mrc fabric plan --help");
+      return;
+    }
+    const auto fabric =
+        options->file.empty() ? options->shape.fabric() : load_fabric(options->file);
+    if (!fabric) {
+      exit_code = complain(fabric.error());
+      return;
+    }
+    const fabric::Plan plan = plan_of(*fabric);
+    std::cout << (options->json ? plan_json(*fabric, plan) : plan_table(*fabric, plan));
+  });
+}
+
+struct PathOptions {
+  std::string file;
+  std::string source;
+  std::string destination;
+  std::string ev;
+};
+
+int print_path(const PathOptions& options) {
+  const auto fabric = load_fabric(options.file);
+  if (!fabric) return complain(fabric.error());
+  const auto source = parse_host(*fabric, options.source);
+  if (!source) return complain(to_string(source.error()));
+  const auto destination = parse_host(*fabric, options.destination);
+  if (!destination) return complain(to_string(destination.error()));
+  const auto choice = parse_choice(*fabric, options.ev);
+  if (!choice) return complain(to_string(choice.error()));
+  std::cout << path_table(UsidPlan(*fabric), *source, *destination, *choice);
+  return 0;
+}
+
+void add_path(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<PathOptions>();
+  CLI::App* command = parent.add_subcommand("path", "The switches, links and uSIDs of one path");
+  add_file(*command, options->file)->required();
+  command->add_option("source", options->source, "Host that sends, such as h17")
+      ->type_name("HOST")
+      ->required();
+  command->add_option("destination", options->destination, "Host that receives")
+      ->type_name("HOST")
+      ->required();
+  command->add_option("ev", options->ev, "Path: plane:uplink, such as 3:4, or the EV's number")
+      ->type_name("EV")
+      ->required();
+  command->footer("Example:\n  mrc fabric path examples/fabrics/published.toml h17 h70000 3:4");
+  command->callback([options, &exit_code] { exit_code = print_path(*options); });
+}
+
+struct DrawOptions {
+  std::string file;
+  std::string output;
+};
+
+int write_drawing(const DrawOptions& options) {
+  const auto fabric = load_fabric(options.file);
+  if (!fabric) return complain(fabric.error());
+  const std::string picture = draw_fabric(*fabric);
+  if (options.output == "-") {
+    std::cout << picture;
+    return 0;
+  }
+  std::ofstream file(options.output);
+  file << picture << std::flush;
+  return file ? 0 : complain(fmt::format("cannot write '{}'", options.output));
+}
+
+void add_draw(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<DrawOptions>();
+  CLI::App* command =
+      parent.add_subcommand("draw", "The fabric as a picture; a large one as a sample");
+  add_file(*command, options->file)->required();
+  command->add_option("-o,--output", options->output, "SVG file to write; - for standard output")
+      ->type_name("FILE")
+      ->required();
+  command->callback([options, &exit_code] { exit_code = write_drawing(*options); });
+}
+
+struct CheckOptions {
+  std::string file;
+  std::uint64_t paths = 1'000'000;
+  std::uint64_t seed = 1;
+};
+
+int check(const CheckOptions& options) {
+  const auto fabric = load_fabric(options.file);
+  if (!fabric) return complain(fabric.error());
+  std::cout << one_line(*fabric) << '\n';
+  const auto begin = std::chrono::steady_clock::now();
+  const auto checked = check_plan(UsidPlan(*fabric), options.paths, options.seed);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  if (!checked) return complain(checked.error());
+  std::cout << fmt::format(
+      "  {:>11} uSIDs of switches, each unique\n"
+      "  {:>11} uSIDs of hosts, each unique at its T0\n"
+      "  {:>11} inner addresses, each leads back to its port\n"
+      "  {:>11} random paths, seed {}: {} with three switches, {} with one; each in one plane,\n"
+      "              followed by its carrier link by link, and read from it again\n"
+      "All hold; {:.2f} s.\n",
+      with_commas(checked->switch_usids), with_commas(checked->host_usids),
+      with_commas(checked->inner_addresses), with_commas(checked->paths), options.seed,
+      with_commas(checked->paths_by_switches[3]), with_commas(checked->paths_by_switches[1]),
+      taken.count());
+  return 0;
+}
+
+void add_check(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = parent.add_subcommand("check", "Try out the addresses and many random paths");
+  add_file(*command, options->file)->required();
+  command->add_option("--paths", options->paths, "How many paths; a million if not said")
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "Which ones; 1 if not said")->type_name("N");
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+}
+
+}  // namespace
+
+void add_fabric_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("fabric", "Plan, draw and check a network of planes, and show its paths");
+  command->require_subcommand(0, 1);
+  command->callback([command, &exit_code] {
+    if (!command->get_subcommands().empty()) return;
+    std::cout << command->help("mrc");
+    exit_code = 2;
+  });
+  add_plan(*command, exit_code);
+  add_path(*command, exit_code);
+  add_draw(*command, exit_code);
+  add_check(*command, exit_code);
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "fabric_text.h"
+
+namespace openmrc::tools {
+namespace {
+
+using fabric::Design;
+using fabric::Plan;
+
+constexpr std::string_view kNone = "-";
+
+// The fabric first, then what stands beside it.
+std::vector<const Design*> columns_of(const Plan& plan) {
+  std::vector<const Design*> columns{&plan.fabric};
+  if (plan.three_tiers) columns.push_back(&*plan.three_tiers);
+  if (plan.same_hosts) columns.push_back(&*plan.same_hosts);
+  return columns;
+}
+
+// Aligned: what it is to the left, figures to the right.
+class Table {
+ public:
+  explicit Table(std::vector<const Design*> columns) : columns_(std::move(columns)) {}
+
+  void heading(std::string_view text) { text_ += fmt::format("\n{}\n", text); }
+
+  template <class Cell>  // Design to string
+  void row(std::string_view what, const Cell& cell) {
+    std::string line = fmt::format("{:<38}", what);
+    for (const Design* column : columns_) line += fmt::format("{:>16}", cell(*column));
+    text_ += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+
+  void titles(const std::array<std::string_view, 3>& titles) {
+    std::size_t at = 0;
+    row("", [&](const Design&) { return titles[at++]; });
+  }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::vector<const Design*> columns_;
+  std::string text_{};
+};
+
+std::string share_text(double share) {
+  if (share == 0) return std::string(kNone);
+  return share == 1 ? "all" : fmt::format("{:.3g} %", 100 * share);
+}
+
+void add_parts(Table& table, const Plan& plan) {
+  table.row("planes", [](const Design& d) { return fmt::to_string(d.planes); });
+  table.row("tiers", [](const Design& d) { return fmt::to_string(d.switches.size()); });
+  table.row("hosts", [](const Design& d) { return with_commas(d.hosts); });
+  table.row("switches", [](const Design& d) { return with_commas(d.switches_total()); });
+  std::size_t tiers = 0;
+  for (const Design* column : columns_of(plan)) tiers = std::max(tiers, column->switches.size());
+  for (std::size_t tier = 0; tier < tiers; ++tier) {
+    table.row(fmt::format("  T{}", tier), [&](const Design& d) {
+      return tier < d.switches.size() ? with_commas(d.switches[tier]) : std::string(kNone);
+    });
+  }
+  table.row("links, NIC to T0", [](const Design& d) { return with_commas(d.host_links); });
+  table.row("links between switches", [](const Design& d) { return with_commas(d.switch_links); });
+  table.row(fmt::format("transceivers of {}", rate_text(plan.fabric.host_bits_per_second)),
+            [](const Design& d) { return with_commas(d.transceivers); });
+  const auto per_host = [](const Design& d, std::uint64_t count, double hosts) {
+    return fmt::format("{:.1f}", hosts * static_cast<double>(count) / static_cast<double>(d.hosts));
+  };
+  table.row("switches per 1,000 hosts",
+            [&](const Design& d) { return per_host(d, d.switches_total(), 1000); });
+  table.row("transceivers per host",
+            [&](const Design& d) { return per_host(d, d.transceivers, 1); });
+}
+
+void add_reach(Table& table) {
+  table.row("longest path, in switches",
+            [](const Design& d) { return fmt::to_string(d.longest_path); });
+  table.row("hosts at one T0", [](const Design& d) { return with_commas(d.hosts_per_t0); });
+  table.row("bisection bandwidth",
+            [](const Design& d) { return rate_text(d.bisection_bits_per_second); });
+  table.row("oversubscription of a T0",
+            [](const Design& d) { return fmt::format("{:.3g}", d.oversubscription); });
+}
+
+void add_losses(Table& table) {
+  table.heading("One failure takes, of the bandwidth of each host that it touches");
+  table.row("  NIC port", [](const Design& d) { return share_text(d.loss.nic_port); });
+  table.row("  T0", [](const Design& d) { return share_text(d.loss.t0); });
+  table.row("  T1", [](const Design& d) { return share_text(d.loss.t1); });
+  table.row("  T0-T1 link", [](const Design& d) { return share_text(d.loss.uplink); });
+  table.row("    of its T0's uplinks in the plane",
+            [](const Design& d) { return share_text(d.loss.uplink_of_t0); });
+}
+
+struct Ratios {
+  double switches = 0;
+  double optics = 0;
+};
+
+// What the fabric takes per host, as a share of what the other takes.
+Ratios per_host(const Design& fabric, const Design& other) {
+  const double hosts = static_cast<double>(other.hosts) / static_cast<double>(fabric.hosts);
+  return {
+      hosts * static_cast<double>(fabric.switches_total()) /
+          static_cast<double>(other.switches_total()),
+      hosts * static_cast<double>(fabric.transceivers) / static_cast<double>(other.transceivers)};
+}
+
+std::string comparison(const Plan& plan) {
+  if (!plan.three_tiers || !plan.same_hosts) {
+    return fmt::format("\nNothing stands beside it: a switch of {} has no four ports of {}.\n",
+                       rate_text(plan.switch_bits_per_second),
+                       rate_text(plan.fabric.host_bits_per_second));
+  }
+  const auto line = [&](const Design& other, std::string_view what) {
+    const Ratios ratios = per_host(plan.fabric, other);
+    return fmt::format("Per host it takes {:.2f} of the switches and {:.2f} of the optics of {}.\n",
+                       ratios.switches, ratios.optics, what);
+  };
+  return "\n" + line(*plan.three_tiers, "three tiers on one plane") +
+         line(*plan.same_hosts, "one plane with as many hosts") +
+         fmt::format(
+             "Beside it: one plane of full bisection, from switches of the same {}, as {} x {}.\n",
+             rate_text(plan.switch_bits_per_second), plan.radix,
+             rate_text(plan.fabric.host_bits_per_second));
+}
+
+nlohmann::ordered_json design_json(const Design& design) {
+  return {{"planes", design.planes},
+          {"tiers", design.switches.size()},
+          {"hosts", design.hosts},
+          {"host_bits_per_second", design.host_bits_per_second},
+          {"switches", design.switches_total()},
+          {"switches_by_tier",
+           std::vector<std::uint64_t>(design.switches.begin(), design.switches.end())},
+          {"host_links", design.host_links},
+          {"switch_links", design.switch_links},
+          {"transceivers", design.transceivers},
+          {"longest_path", design.longest_path},
+          {"hosts_per_t0", design.hosts_per_t0},
+          {"bisection_bits_per_second", design.bisection_bits_per_second},
+          {"oversubscription", design.oversubscription},
+          {"loss",
+           {{"nic_port", design.loss.nic_port},
+            {"t0", design.loss.t0},
+            {"uplink", design.loss.uplink},
+            {"uplink_of_t0", design.loss.uplink_of_t0},
+            {"t1", design.loss.t1}}}};
+}
+
+nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
+  return {{"planes", shape.planes},
+          {"rows", shape.rows},
+          {"hosts_per_row", shape.hosts_per_row},
+          {"uplinks", shape.uplinks},
+          {"host_link_gbps", static_cast<double>(shape.host_link_bits_per_second) / 1e9},
+          {"uplink_gbps", static_cast<double>(shape.uplink_bits_per_second) / 1e9},
+          {"host_link_ns", shape.host_link_delay.raw()},
+          {"uplink_ns", shape.uplink_delay.raw()}};
+}
+
+}  // namespace
+
+std::string with_commas(std::uint64_t number) {
+  std::string text = fmt::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string rate_text(double bits_per_second) {
+  constexpr std::array<std::string_view, 7> kUnits{"", "k", "M", "G", "T", "P", "E"};
+  std::size_t unit = 0;
+  for (; bits_per_second >= 1000 && unit + 1 < kUnits.size(); ++unit) bits_per_second /= 1000;
+  return fmt::format("{:.4g} {}b/s", bits_per_second, kUnits[unit]);
+}
+
+std::string one_line(const fabric::Fabric& fabric) {
+  const fabric::Shape& shape = fabric.shape();
+  const auto count = [](std::uint64_t number, std::string_view thing) {
+    return fmt::format("{} {}{}", with_commas(number), thing, number == 1 ? "" : "s");
+  };
+  const std::string t1s = fabric.has_t1() ? " and " + count(shape.uplinks, "T1") : "";
+  const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
+  return fmt::format("{}, {}{} in each; {} of {}", count(shape.planes, "plane"),
+                     count(shape.rows, "T0"), t1s, count(fabric.hosts(), "host"),
+                     rate_text(host_rate));
+}
+
+std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {
+  Table table(columns_of(plan));
+  table.titles({"this fabric", "one plane,", "one plane,"});
+  table.titles({"", "three tiers", "as many hosts"});
+  add_parts(table, plan);
+  add_reach(table);
+  add_losses(table);
+  return fmt::format(
+      "{}\n\n{}{}"
+      "Every cable counts as optical, with a transceiver at both ends; as many links of several\n"
+      "planes share one as it has room for.\n",
+      one_line(fabric), table.text(), comparison(plan));
+}
+
+std::string plan_json(const fabric::Fabric& fabric, const Plan& plan) {
+  nlohmann::ordered_json json{{"shape", shape_json(fabric.shape())},
+                              {"switch_bits_per_second", plan.switch_bits_per_second},
+                              {"switch_ports_at_host_speed", plan.radix},
+                              {"fabric", design_json(plan.fabric)},
+                              {"three_tiers", nullptr},
+                              {"same_hosts", nullptr}};
+  if (plan.three_tiers) json["three_tiers"] = design_json(*plan.three_tiers);
+  if (plan.same_hosts) json["same_hosts"] = design_json(*plan.same_hosts);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "openmrc/fabric/fabric.h"
+#include "openmrc/fabric/plan.h"
+#include "openmrc/fabric/usid_plan.h"
+
+// What `mrc fabric` prints, as text.
+namespace openmrc::tools {
+
+std::string with_commas(std::uint64_t number);  // 131,072
+std::string rate_text(double bits_per_second);  // 51.2 Tb/s
+
+// "8 planes, 512 T0 and 256 T1 in each; 131,072 hosts of 800 Gb/s"
+std::string one_line(const fabric::Fabric& fabric);
+
+// The plan as a table for people, and for programs.
+std::string plan_table(const fabric::Fabric& fabric, const fabric::Plan& plan);
+std::string plan_json(const fabric::Fabric& fabric, const fabric::Plan& plan);
+
+// A path hop by hop: what each switch finds in the outer destination and what it leaves of it.
+std::string path_table(const fabric::UsidPlan& plan, fabric::HostIndex source,
+                       fabric::HostIndex destination, fabric::PathChoice choice);
+
+}  // namespace openmrc::tools

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "openmrc/sim/compare.h"
+#include "sim_files.h"
+#include "sim_list.h"
+#include "sim_run.h"
+#include "sim_text.h"
+
+namespace openmrc::tools {
+namespace {
+
+// More threads than any machine of today has processors.
+constexpr std::size_t kThreadsMax = 1024;
+
+void add_run(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<SimRunOptions>();
+  options->threads = std::max(1U, std::thread::hardware_concurrency());
+  CLI::App* command =
+      parent.add_subcommand("run", "Run a scenario and print what came of it, as a table");
+  command->add_option("scenario", options->file, "Scenario file (TOML)")
+      ->type_name("SCENARIO.toml")
+      ->required();
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads; as many as there are processors if not said. The result is the same")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, kThreadsMax).description(""));
+  command->add_option("--seed", options->seed, "Seed instead of the one in the scenario")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+                  .description(""));
+  command
+      ->add_option("--transport", options->transport,
+                   "Transport instead of the one in the scenario. With rc: one plane, as fast as "
+                   "all planes together")
+      ->check(CLI::IsMember({"mrc", "rc"}))
+      ->option_text("mrc|rc");
+  command->add_flag("--baseline", options->baseline,
+                    "Run it with RC (RoCEv2) as well, and put both side by side");
+  command
+      ->add_option("--json", options->json,
+                   "Write the result as JSON, for mrc sim compare and other programs; - writes it "
+                   "to standard output instead of the table")
+      ->type_name("FILE");
+  command->add_option("--report", options->report, "Write a page with charts, complete in one file")
+      ->type_name("FILE.html");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, and no line about the run itself");
+  command->footer(
+      "Ctrl-C ends the run and prints what there is.\n"
+      "Exit code: 0 finished, 1 not finished or the accounts do not add up, 2 nothing was run.\n\n"
+      "Examples:\n"
+      "  mrc sim run examples/scenarios/first-run.toml\n"
+      "  mrc sim run examples/scenarios/first-run.toml --baseline --report first-run.html\n"
+      "  mrc sim run examples/scenarios/first-run.toml --json - | jq .totals");
+  command->callback([options, &exit_code] { exit_code = run_scenario(*options); });
+}
+
+struct CompareOptions {
+  std::string first;
+  std::string second;
+  bool json = false;
+};
+
+int compare_results(const CompareOptions& options) {
+  const auto first = load_result(options.first);
+  const auto second = load_result(options.second);
+  for (const auto* result : {&first, &second}) {
+    if (*result) continue;
+    complain(result->error());
+    return 2;
+  }
+  if (options.json) {
+    std::cout << sim::compare_json(*first, *second);
+    return 0;
+  }
+  const std::size_t width = std::max(options.first.size(), options.second.size());
+  const auto line = [&](const char* place, const std::string& file, const sim::RunResult& result) {
+    return fmt::format("{:<6}  {:<{}}  {}, {}, {} hosts, seed {}\n", place, file, width,
+                       result.scenario, result.transport, result.hosts, result.seed);
+  };
+  std::cout << line("first", options.first, *first) << line("second", options.second, *second)
+            << '\n'
+            << sim::compare_text(*first, *second);
+  return 0;
+}
+
+void add_compare(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<CompareOptions>();
+  CLI::App* command =
+      parent.add_subcommand("compare", "Put two results of mrc sim run --json side by side");
+  command->add_option("first", options->first, "Result to compare with")
+      ->type_name("A.json")
+      ->required();
+  command->add_option("second", options->second, "Result that is compared with it")
+      ->type_name("B.json")
+      ->required();
+  command->add_flag("--json", options->json, "One JSON object, for programs");
+  command->footer(
+      "Examples:\n"
+      "  mrc sim run x.toml --json 1.json; mrc sim run x.toml --seed 2 --json 2.json\n"
+      "  mrc sim compare 1.json 2.json");
+  command->callback([options, &exit_code] { exit_code = compare_results(*options); });
+}
+
+void add_list(CLI::App& parent, int& exit_code) {
+  const auto folder = std::make_shared<std::string>();
+  CLI::App* command = parent.add_subcommand("list", "List scenarios with their titles");
+  command->add_option("folder", *folder, "Folder of scenarios; those of OpenMRC if not said")
+      ->type_name("DIR");
+  command->callback([folder, &exit_code] { exit_code = list_scenarios(*folder); });
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "sim", "Run a whole fabric in simulation: jobs, faults, and what these do to them");
+  command->require_subcommand(0, 1);
+  command->callback([command, &exit_code] {
+    if (!command->get_subcommands().empty()) return;
+    std::cout << command->help();
+    exit_code = 2;
+  });
+  add_run(*command, exit_code);
+  add_compare(*command, exit_code);
+  add_list(*command, exit_code);
+}
+
+}  // namespace openmrc::tools

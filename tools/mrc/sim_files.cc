@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim_files.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "openmrc/sim/result_json.h"
+
+namespace openmrc::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// Where the files lie that a scenario names. Scenarios are read one at a time.
+fs::path& folder_of_scenario() {
+  static fs::path folder;
+  return folder;
+}
+
+Result<std::string, std::string> read_beside_scenario(const std::string& path) {
+  return read_text((folder_of_scenario() / path).string());
+}
+
+// The text with another seed. The faults of a scenario are drawn when it is read, so the seed must
+// be in what is read. `text` is a scenario without errors.
+std::string with_seed(const std::string& text, std::uint64_t seed) {
+  const toml::table file = toml::parse(text);
+  const toml::node* old = file.get("seed");
+  if (old == nullptr) return fmt::format("seed = {}\n{}", seed, text);
+  const auto place = [&](const toml::source_position& position) {
+    std::size_t line_start = 0;
+    for (std::uint32_t line = 1; line < position.line; ++line) {
+      line_start = text.find('\n', line_start) + 1;
+    }
+    return line_start + position.column - 1;
+  };
+  const std::size_t begin = place(old->source().begin);
+  const std::size_t end = place(old->source().end);
+  return text.substr(0, begin) + std::to_string(seed) + text.substr(end);
+}
+
+}  // namespace
+
+Result<std::string, std::string> read_text(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return failure(fmt::format("'{}' is a folder", path));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (file) {
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (!file.bad()) return text;
+  }
+  return failure(fmt::format("cannot read '{}': {}", path, reason(errno)));
+}
+
+std::string problem_with_output(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    return fmt::format("cannot write '{}': it is a folder; give the name of a file", path);
+  }
+  fs::path asked = path;
+  if (!fs::exists(asked, ignored)) asked = fs::absolute(asked).parent_path();
+  if (access(asked.c_str(), W_OK) == 0) return {};
+  return fmt::format(
+      "cannot write '{}': {}{}", path, reason(errno),
+      errno == ENOENT ? fmt::format("; make the folder '{}' first", asked.string()) : "");
+}
+
+std::string write_text(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  return file ? "" : fmt::format("cannot write '{}': {}", path, reason(errno));
+}
+
+Result<LoadedScenario, std::string> load_scenario(const std::string& path,
+                                                  std::optional<std::uint64_t> seed) {
+  auto text = read_text(path);
+  if (!text) {
+    return failure(text.error() + "; 'mrc sim list' shows the scenarios that come with OpenMRC");
+  }
+  folder_of_scenario() = fs::path(path).parent_path();
+  const std::string name = fs::path(path).stem().string();
+  auto scenario = sim::parse_scenario(*text, name, read_beside_scenario);
+  if (scenario && seed) {
+    scenario = sim::parse_scenario(with_seed(*text, *seed), name, read_beside_scenario);
+  }
+  if (!scenario) return failure(sim::to_string(scenario.error(), path));
+  return LoadedScenario{std::move(*scenario), std::move(*text)};
+}
+
+Result<sim::RunResult, std::string> load_result(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return failure(text.error());
+  auto result = sim::read_result_json(*text);
+  if (result) return std::move(*result);
+  return failure(
+      fmt::format("'{}' is no result of 'mrc sim run --json': {}", path, result.error()));
+}
+
+}  // namespace openmrc::tools

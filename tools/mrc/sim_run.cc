@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim_run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "openmrc/sim/compare.h"
+#include "openmrc/sim/human.h"
+#include "openmrc/sim/report.h"
+#include "openmrc/sim/result_json.h"
+#include "openmrc/sim/result_table.h"
+#include "openmrc/sim/simulation.h"
+#include "openmrc/sim/verdict.h"
+#include "sim_baseline.h"
+#include "sim_files.h"
+#include "sim_forecast.h"
+#include "sim_outcome.h"
+#include "sim_text.h"
+#include "sim_watch.h"
+
+namespace openmrc::tools {
+namespace {
+
+using sim::RunResult;
+using sim::Scenario;
+
+constexpr int kAllWell = 0;
+constexpr int kNotFinished = 1;
+constexpr int kNothingRun = 2;
+
+// A baseline that never finishes ends when it has taken so many times as long as the run it is put
+// beside, unless the scenario has a limit of its own.
+constexpr std::int64_t kBaselineTimes = 100;
+
+struct Run {
+  RunResult result{};
+  std::string problems{};  // empty: it finished and adds up
+  std::string cost{};      // what the run itself took
+};
+
+std::string transport_of(const Scenario& scenario) {
+  return std::holds_alternative<sim::RcTransport>(scenario.transport) ? "rc" : "mrc";
+}
+
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string cost_line(const RunResult& result, std::size_t threads, double seconds) {
+  const auto hops = static_cast<double>(result.totals.switch_hops + result.totals.nic_hops);
+  return fmt::format(
+      "{:.2f} s on {} thread{}, {} hops, {:.2f} million hops/s, {} of memory at most", seconds,
+      threads, threads == 1 ? "" : "s", sim::human_count(static_cast<std::uint64_t>(hops)),
+      hops / seconds / 1e6, sim::human_bytes(peak_memory_bytes()));
+}
+
+Stop stop_of(const Scenario& scenario, const RunResult& result) {
+  if (RunWatch::interrupted()) return Stop::kInterrupted;
+  const bool limited = scenario.time_limit > sim::Picoseconds{};
+  return limited && result.end >= scenario.time_limit ? Stop::kTimeLimit : Stop::kNothingLeft;
+}
+
+Run run_one(const Scenario& scenario, const SimRunOptions& options) {
+  const std::string name = fmt::format("{} ({})", scenario.name, transport_of(scenario));
+  RunWatch watch({.name = name,
+                  .expected_hops = expected_hops(scenario),
+                  .time_limit = scenario.time_limit,
+                  .quiet = options.quiet});
+  Run run;
+  run.result = sim::run(scenario, {.threads = options.threads,
+                                   .on_progress = RunWatch::on_progress,
+                                   .progress_context = &watch});
+  run.problems = problems_of(run.result, watch.last(), stop_of(scenario, run.result));
+  run.cost = fmt::format("{}: {}", name, cost_line(run.result, options.threads, watch.seconds()));
+  return run;
+}
+
+// The transport as the command line wants it.
+Scenario with_transport(Scenario scenario, const std::string& transport) {
+  if (transport == "rc") return as_rc(std::move(scenario));
+  if (transport == "mrc" && transport_of(scenario) != "mrc") {
+    scenario.transport = sim::MrcTransport{};
+  }
+  return scenario;
+}
+
+std::optional<Run> run_baseline(const Scenario& scenario, const Run& first,
+                                const SimRunOptions& options) {
+  if (!options.baseline || RunWatch::interrupted()) return std::nullopt;
+  Scenario baseline = as_rc(scenario);
+  if (baseline.time_limit == sim::Picoseconds{}) {
+    baseline.time_limit = first.result.end * kBaselineTimes;
+  }
+  return run_one(baseline, options);
+}
+
+// out.json -> out.rc.json
+std::string baseline_file(const std::string& path) {
+  std::filesystem::path beside(path);
+  const std::string extension = beside.extension();
+  return beside.replace_extension(".rc" + extension).string();
+}
+
+// What can be known to be wrong before the run.
+std::string usage_problem(const SimRunOptions& options) {
+  if (options.baseline && options.transport == "rc") {
+    return "--baseline adds a run with RC, and --transport rc has one already; leave one of them";
+  }
+  if (options.baseline && options.json == "-") {
+    return "--baseline gives two results; give --json a file, and the second is written beside it";
+  }
+  for (const std::string& path : {options.json, options.report}) {
+    if (path.empty() || path == "-") continue;
+    if (std::string problem = problem_with_output(path); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+// Everything that is told of a run, and what it was.
+class Story {
+ public:
+  Story(const LoadedScenario& loaded, Scenario scenario, const SimRunOptions& options)
+      : loaded_(loaded), scenario_(std::move(scenario)), options_(options) {}
+
+  void run() {
+    first_ = run_one(scenario_, options_);
+    baseline_ = run_baseline(scenario_, first_, options_);
+  }
+
+  void print() const {
+    if (options_.json == "-") {
+      std::cout << sim::write_result_json(first_.result);
+    } else {
+      std::cout << sim::result_table(first_.result) << comparison() << words();
+    }
+    std::cout << std::flush;
+    if (options_.quiet) return;
+    std::cerr << first_.cost << '\n';
+    if (baseline_) std::cerr << baseline_->cost << '\n';
+  }
+
+  [[nodiscard]] bool write_files() const {
+    bool written = true;
+    const auto write = [&](const std::string& path, const std::string& text) {
+      const std::string problem = write_text(path, text);
+      if (!problem.empty()) complain(problem);
+      written = written && problem.empty();
+    };
+    if (!options_.json.empty() && options_.json != "-") {
+      write(options_.json, sim::write_result_json(first_.result));
+      if (baseline_) {
+        write(baseline_file(options_.json), sim::write_result_json(baseline_->result));
+      }
+    }
+    if (!options_.report.empty()) write(options_.report, report());
+    return written;
+  }
+
+  // The baseline may well not finish: that is a result too.
+  [[nodiscard]] int verdict() const {
+    if (!first_.problems.empty()) complain(first_.problems);
+    if (baseline_ && !baseline_->problems.empty()) complain("with RC " + baseline_->problems);
+    const bool adds_up = !baseline_ || check_conservation(baseline_->result.totals).empty();
+    return first_.problems.empty() && adds_up && !RunWatch::interrupted() ? kAllWell : kNotFinished;
+  }
+
+ private:
+  [[nodiscard]] std::string comparison() const {
+    if (!baseline_) return {};
+    return "\n" + sim::compare_text(first_.result, baseline_->result);
+  }
+
+  // The run in sentences, and what its author wants to be seen.
+  [[nodiscard]] std::string words() const {
+    const sim::Verdict verdict = sim::verdict_of(first_.result, second());
+    std::string text = "\n" + wrapped(verdict.headline) + wrapped(verdict.detail);
+    if (const std::string note = rc_note(); !note.empty()) text += "\n" + wrapped(note);
+    if (!scenario_.text.empty()) text += "\nWhat to look at\n" + wrapped(scenario_.text);
+    return text;
+  }
+
+  [[nodiscard]] std::string rc_note() const {
+    if (baseline_) return describe_rc(scenario_);
+    return options_.transport == "rc" ? describe_rc(loaded_.scenario) : "";
+  }
+
+  [[nodiscard]] std::string report() const {
+    std::string note = first_.cost + ".";
+    if (baseline_) note += " " + baseline_->cost + ".";
+    if (const std::string rc = rc_note(); !rc.empty()) note += " " + rc;
+    return sim::html_report(
+        first_.result,
+        {.scenario_text = scenario_.text, .scenario_file = loaded_.text, .run_note = note},
+        second());
+  }
+
+  [[nodiscard]] const RunResult* second() const { return baseline_ ? &baseline_->result : nullptr; }
+
+  const LoadedScenario& loaded_;
+  Scenario scenario_;
+  const SimRunOptions& options_;
+  Run first_{};
+  std::optional<Run> baseline_{};
+};
+
+}  // namespace
+
+int run_scenario(const SimRunOptions& options) {
+  const auto give_up = [](const std::string& why) {
+    complain(why);
+    return kNothingRun;
+  };
+  if (const std::string problem = usage_problem(options); !problem.empty()) return give_up(problem);
+  const auto loaded = load_scenario(options.file, options.seed);
+  if (!loaded) return give_up(loaded.error());
+  Scenario scenario = with_transport(loaded->scenario, options.transport);
+  if (options.baseline && transport_of(scenario) == "rc") {
+    return give_up("--baseline adds a run with RC, and this scenario is one already");
+  }
+  Story story(*loaded, std::move(scenario), options);
+  story.run();
+  story.print();
+  const bool written = story.write_files();
+  const int verdict = story.verdict();
+  return written ? verdict : kNotFinished;
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace openmrc::tools {
+
+struct SimRunOptions {
+  std::string file{};  // the scenario
+  std::size_t threads = 1;
+  std::optional<std::uint64_t> seed{};  // instead of the scenario's
+  std::string transport{};              // "mrc" or "rc" instead of the scenario's; empty: as it is
+  std::string json{};                   // file for the result; - for standard output
+  std::string report{};                 // file for the page
+  bool baseline = false;                // run it with RC as well
+  bool quiet = false;
+};
+
+// Runs a scenario and tells of it. The exit code: 0 if the workload finished and all adds up, 1 if
+// not or if a file could not be written, 2 if nothing was run.
+int run_scenario(const SimRunOptions& options);
+
+}  // namespace openmrc::tools

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim_watch.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+
+#include "openmrc/sim/human.h"
+
+namespace openmrc::tools {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBetweenShows = 250ms;  // on a terminal, where the line is written over
+constexpr auto kBetweenLines = 10s;    // in a log
+// The first speeds of a run say little about the rest.
+constexpr double kSecondsBeforeForecast = 1;
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+
+extern "C" void note_interrupt(int /*signal*/) { interrupt_seen = 1; }
+
+void catch_interrupts() {
+  struct sigaction action{};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+void write_over(const std::string& text) {
+  std::cerr << '\r' << text.substr(0, terminal_width() - 1) << "\x1b[K" << std::flush;
+}
+
+std::string human_seconds(double exact) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(exact));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+RunWatch::RunWatch(Settings settings)
+    : settings_(std::move(settings)), on_terminal_(isatty(STDERR_FILENO) == 1) {
+  catch_interrupts();
+  if (on_terminal_ && !settings_.quiet) write_over(settings_.name + ": setting up");
+}
+
+RunWatch::~RunWatch() {
+  if (on_terminal_ && !settings_.quiet) write_over("");
+}
+
+bool RunWatch::interrupted() { return interrupt_seen != 0; }
+
+double RunWatch::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+bool RunWatch::on_progress(void* context, const sim::Progress& progress) {
+  auto& watch = *static_cast<RunWatch*>(context);
+  watch.last_ = progress;
+  if (!watch.settings_.quiet) watch.show();
+  return !interrupted();
+}
+
+void RunWatch::show() {
+  const Clock::time_point now = Clock::now();
+  if (now - shown_ < (on_terminal_ ? Clock::duration(kBetweenShows) : kBetweenLines)) return;
+  shown_ = now;
+  if (on_terminal_) {
+    write_over(line());
+  } else {
+    std::cerr << line() << std::endl;
+  }
+}
+
+std::string RunWatch::line() const {
+  const double rate = static_cast<double>(last_.hops) / seconds() / 1e6;
+  return fmt::format("{}: {} simulated, {:.1f} million hops/s, {} of {} hosts done{}",
+                     settings_.name, sim::human(last_.time), rate, sim::grouped(last_.hosts_done),
+                     sim::grouped(last_.hosts), time_left());
+}
+
+// By whichever comes first, the work or the time limit.
+std::string RunWatch::time_left() const {
+  double share = 0;
+  if (settings_.expected_hops > 0)
+    share = static_cast<double>(last_.hops) / settings_.expected_hops;
+  if (settings_.time_limit > sim::Picoseconds{}) {
+    share = std::max(share, static_cast<double>(last_.time.raw()) /
+                                static_cast<double>(settings_.time_limit.raw()));
+  }
+  const double so_far = seconds();
+  if (share <= 0 || share >= 1 || so_far < kSecondsBeforeForecast) return {};
+  return fmt::format(", about {} left", human_seconds(so_far / share - so_far));
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "openmrc/sim/simulation.h"
+
+namespace openmrc::tools {
+
+// Stands beside a run: tells people on standard error how far it is, and stops it on Ctrl-C. A
+// second Ctrl-C ends the program as usual.
+class RunWatch {
+ public:
+  struct Settings {
+    std::string name{};             // of the run
+    double expected_hops = 0;       // for the time that is left
+    sim::Picoseconds time_limit{};  // 0: none
+    bool quiet = false;
+  };
+
+  explicit RunWatch(Settings settings);
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+  ~RunWatch();
+
+  // For RunOptions: `context` is the watch.
+  static bool on_progress(void* context, const sim::Progress& progress);
+
+  [[nodiscard]] const sim::Progress& last() const { return last_; }
+  [[nodiscard]] double seconds() const;
+  // Whether Ctrl-C was pressed, in this run or before it.
+  static bool interrupted();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void show();
+  [[nodiscard]] std::string line() const;
+  [[nodiscard]] std::string time_left() const;
+
+  Settings settings_;
+  bool on_terminal_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point shown_ = begin_;
+  sim::Progress last_{};
+};
+
+}  // namespace openmrc::tools
