@@ -57,9 +57,7 @@ constexpr bool is_pause(const Packet& packet) {
 inline constexpr std::uint32_t kEthernetOverhead = 8 + 14 + 4 + 12;
 
 // What it takes of a buffer: Ethernet's part stays on the wire.
-inline std::uint32_t buffered_size(const Packet& packet) {
-  return packet.size - kEthernetOverhead;
-}
+inline std::uint32_t buffered_size(const Packet& packet) { return packet.size - kEthernetOverhead; }
 
 inline std::uint32_t payload_size(const Packet& packet) {
   const auto* write = std::get_if<wire::RdmaWrite>(&packet.body);

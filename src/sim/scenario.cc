@@ -159,6 +159,8 @@ class ScenarioReader {
     section.read("queue_pairs", rc.queue_pairs, {.least = 1, .most = kQueuePairsMax});
     section.read("dcqcn", rc.dcqcn);
     section.read("reroute_after", rc.reroute_after);
+    section.read("retries", rc.retries);
+    section.read("timeout", rc.timeout);
     return rc;
   }
 

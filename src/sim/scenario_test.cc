@@ -102,11 +102,13 @@ TEST(Scenario, ReadsTransports) {
 
   const auto rc = std::get<RcTransport>(
       scenario_of(with("[transport]\nkind = 'rc'\nqueue_pairs = 16\ndcqcn = false\n"
-                       "reroute_after = '50 ms'\n"))
+                       "reroute_after = '50 ms'\ntimeout = '4 ms'\nretries = 2\n"))
           .transport);
   EXPECT_EQ(rc.queue_pairs, 16U);
   EXPECT_FALSE(rc.dcqcn);
   EXPECT_EQ(rc.reroute_after, Picoseconds(50'000'000'000));
+  EXPECT_EQ(rc.timeout, Picoseconds(4'000'000'000));
+  EXPECT_EQ(rc.retries, 2U);
 }
 
 TEST(Scenario, ReadsSwitches) {
@@ -235,7 +237,7 @@ TEST(Scenario, UnknownKeysGetAHint) {
   // A key of the other transport is as unknown as any.
   EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
             "test.toml:11: [transport] evs: unknown key; there are dcqcn, kind, queue_pairs, "
-            "reroute_after");
+            "reroute_after, retries, timeout");
   EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\nwhat = 'h1/p1'\nutil = '3 us'\n")),
             "test.toml:12: [[fault]] util: unknown key; did you mean until?");
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "openmrc/base/check.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/srh.h"

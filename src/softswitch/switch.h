@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "openmrc/base/bytes.h"
+#include "openmrc/base/check.h"
 #include "openmrc/base/result.h"
 #include "openmrc/softswitch/counters.h"
 #include "openmrc/softswitch/egress_port.h"
@@ -60,6 +61,7 @@ class Switch {
   }
 
   Result<PortIndex, Drop> queue(const IpPacket& packet, const Hop& hop);
+  // Apart, so that the common way has the registers to itself.
   [[gnu::noinline]] Result<PortIndex, Drop> queue_trimmed(const IpPacket& packet, const Hop& hop);
   Dropped trim(const EgressPort& out, BufferIndex buffer);
 

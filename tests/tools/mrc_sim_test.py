@@ -55,6 +55,14 @@ class SimTest(unittest.TestCase):
         path.write_text(text)
         return path
 
+    # One that runs until it is told to stop, and not longer than the test.
+    def start(self, *arguments, **streams):
+        process = subprocess.Popen([MRC, "sim", *map(str, arguments)], text=True,
+                                   stdout=subprocess.PIPE, **streams)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
     def endless(self):
         return self.write("endless.toml", SMALL.replace('"64 KiB"', '"64 MiB"\nmessages = 10000'))
 
@@ -131,12 +139,11 @@ class Run(SimTest):
 
     def test_an_interrupt_prints_what_there_is(self):
         out = self.folder / "out.json"
-        with subprocess.Popen([MRC, "sim", "run", self.endless(), "--json", out],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            with self.assertRaises(subprocess.TimeoutExpired):
-                process.wait(timeout=1)
-            process.send_signal(signal.SIGINT)
-            stdout, stderr = process.communicate(timeout=60)
+        process = self.start("run", self.endless(), "--json", out, stderr=subprocess.PIPE)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, stderr)
         self.assertIn("it was interrupted after", stderr)
         self.assertIn("NOT FINISHED", stdout)
@@ -145,15 +152,14 @@ class Run(SimTest):
 
     def test_a_terminal_sees_one_line_rewritten(self):
         leader, follower = pty.openpty()
-        with subprocess.Popen([MRC, "sim", "run", self.endless()], stdout=subprocess.PIPE,
-                              stderr=follower, text=True) as process:
-            os.close(follower)
-            seen = b""
-            while seen.count(b"hops/s") < 3:
-                seen += os.read(leader, 4096)
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
-        os.close(leader)
+        self.addCleanup(os.close, leader)
+        process = self.start("run", self.endless(), stderr=follower)
+        os.close(follower)
+        seen = b""
+        while seen.count(b"hops/s") < 3:
+            seen += os.read(leader, 4096)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
         lines = seen.split(b"\r")
         self.assertTrue(lines[1].startswith(b"endless (mrc): setting up\x1b[K"), seen)
         self.assertRegex(lines[2], rb"^endless \(mrc\): [\d.]+ .s simulated, [\d.]+ million hops/s, "
