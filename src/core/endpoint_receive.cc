@@ -238,8 +238,8 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
     const auto ahead = static_cast<std::int16_t>(request.id.raw() - last.id);
     if (last.known && ahead < 0 && now < last.when + kOnItsWayMax) return true;
     last = {.when = now, .id = request.id.raw(), .known = true};
-    for (std::uint8_t i = 0; i < planes(); ++i) {
-      const Plane plane(i);
+    for (std::size_t i = 0; i < planes(); ++i) {
+      const Plane plane(static_cast<std::uint8_t>(i));
       if (ports.has(plane) && !peer.remote_ports.has(plane)) {
         hope_for_plane(index, peer, plane, now);
       }

@@ -79,7 +79,7 @@ bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picosecond
   const std::uint32_t rate = network_.faults().state(port.fault, now).loss_per_billion;
   if (rate == 0) return true;
   const std::uint32_t number = downlink_ * planes_ + packet.plane.raw();
-  const std::uint64_t drawn = network_.random(network_.host_row(row_), number, port.drawn++);
+  const std::uint64_t drawn = network_.random(Network::host_row(row_), number, port.drawn++);
   if (drawn * 1'000'000'000 >> 32 >= rate) return true;
   worker.stats.lose(packet, Loss::kLinkError, now);
   return false;

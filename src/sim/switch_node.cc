@@ -242,7 +242,7 @@ SwitchNode::NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& pack
   const fabric::Fabric& fabric = network_.fabric();
   switch (kind_of(index)) {
     case PortKind::kT0Down:
-      return {.node = network_.host_row(index_),
+      return {.node = Network::host_row(index_),
               .egress = static_cast<std::uint16_t>(index),
               .ingress = plane_.raw()};
     case PortKind::kT0Up:
@@ -289,7 +289,7 @@ SwitchNode::NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
   if (!is_t0_) {
     return {network_.t0(plane_, ingress), port(hosts + index_), kPauseIngress};
   }
-  if (ingress < hosts) return {network_.host_row(index_), port(ingress), kPauseIngress};
+  if (ingress < hosts) return {Network::host_row(index_), port(ingress), kPauseIngress};
   return {network_.t1(plane_, ingress - hosts), port(index_), kPauseIngress};
 }
 

@@ -14,7 +14,12 @@ namespace {
 
 // What went wrong and where to read more, instead of CLI11's class names.
 std::string failure_text(const CLI::App* app, const CLI::Error& error) {
-  return std::string("mrc: ") + error.what() + "\nTry '" + app->get_display_name() + " --help'.\n";
+  std::string command = app->get_display_name();
+  for (auto given = app->get_subcommands(); !given.empty();
+       given = given.front()->get_subcommands()) {
+    command += " " + given.front()->get_name();
+  }
+  return std::string("mrc: ") + error.what() + "\nTry '" + command + " --help'.\n";
 }
 
 int run(int argc, char** argv) {

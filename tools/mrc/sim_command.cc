@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "openmrc/sim/compare.h"
 #include "sim_files.h"
@@ -24,15 +23,16 @@ constexpr std::size_t kThreadsMax = 1024;
 
 void add_run(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<SimRunOptions>();
-  options->threads = std::max(1U, std::thread::hardware_concurrency());
   CLI::App* command =
       parent.add_subcommand("run", "Run a scenario and print what came of it, as a table");
   command->add_option("scenario", options->file, "Scenario file (TOML)")
       ->type_name("SCENARIO.toml")
       ->required();
   command
-      ->add_option("--threads", options->threads,
-                   "Threads; as many as there are processors if not said. The result is the same")
+      ->add_option(
+          "--threads", options->threads,
+          "Threads; if not said one for each processor, fewer for a small fabric. The result "
+          "is the same")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kThreadsMax).description(""));
   command->add_option("--seed", options->seed, "Seed instead of the one in the scenario")
@@ -128,7 +128,7 @@ void add_sim_command(CLI::App& app, int& exit_code) {
   command->require_subcommand(0, 1);
   command->callback([command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
-    std::cout << command->help();
+    std::cout << command->help("mrc");
     exit_code = 2;
   });
   add_run(*command, exit_code);

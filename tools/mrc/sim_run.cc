@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include "openmrc/sim/compare.h"
 #include "openmrc/sim/human.h"
@@ -52,11 +54,20 @@ std::uint64_t peak_memory_bytes() {
 }
 
 std::string cost_line(const RunResult& result, std::size_t threads, double seconds) {
-  const auto hops = static_cast<double>(result.totals.switch_hops + result.totals.nic_hops);
-  return fmt::format(
-      "{:.2f} s on {} thread{}, {} hops, {:.2f} million hops/s, {} of memory at most", seconds,
-      threads, threads == 1 ? "" : "s", sim::human_count(static_cast<std::uint64_t>(hops)),
-      hops / seconds / 1e6, sim::human_bytes(peak_memory_bytes()));
+  const std::uint64_t hops = result.totals.switch_hops + result.totals.nic_hops;
+  return fmt::format("{:.2f} s on {} thread{}, {} hops, {} hops/s, {} of memory at most", seconds,
+                     threads, threads == 1 ? "" : "s", sim::human_count(hops),
+                     sim::human(static_cast<double>(hops) / seconds, sim::Unit::kCount),
+                     sim::human_bytes(peak_memory_bytes()));
+}
+
+// A window of a small fabric is over before several threads have met.
+std::size_t threads_for(const Scenario& scenario, const SimRunOptions& options) {
+  if (options.threads != 0) return options.threads;
+  constexpr std::size_t kHostsPerThread = 32;
+  const std::size_t hosts = std::size_t{scenario.shape.rows} * scenario.shape.hosts_per_row;
+  return std::clamp<std::size_t>(hosts / kHostsPerThread, 1,
+                                 std::max(1U, std::thread::hardware_concurrency()));
 }
 
 Stop stop_of(const Scenario& scenario, const RunResult& result) {
@@ -71,12 +82,13 @@ Run run_one(const Scenario& scenario, const SimRunOptions& options) {
                   .expected_hops = expected_hops(scenario),
                   .time_limit = scenario.time_limit,
                   .quiet = options.quiet});
+  const std::size_t threads = threads_for(scenario, options);
   Run run;
-  run.result = sim::run(scenario, {.threads = options.threads,
-                                   .on_progress = RunWatch::on_progress,
-                                   .progress_context = &watch});
+  run.result = sim::run(
+      scenario,
+      {.threads = threads, .on_progress = RunWatch::on_progress, .progress_context = &watch});
   run.problems = problems_of(run.result, watch.last(), stop_of(scenario, run.result));
-  run.cost = fmt::format("{}: {}", name, cost_line(run.result, options.threads, watch.seconds()));
+  run.cost = fmt::format("{}: {}", name, cost_line(run.result, threads, watch.seconds()));
   return run;
 }
 

@@ -9,8 +9,8 @@
 namespace openmrc::tools {
 
 struct SimRunOptions {
-  std::string file{};  // the scenario
-  std::size_t threads = 1;
+  std::string file{};                   // the scenario
+  std::size_t threads = 0;              // 0: by the processors and the size of the fabric
   std::optional<std::uint64_t> seed{};  // instead of the scenario's
   std::string transport{};              // "mrc" or "rc" instead of the scenario's; empty: as it is
   std::string json{};                   // file for the result; - for standard output

@@ -83,15 +83,15 @@ void RunWatch::show() {
   if (on_terminal_) {
     write_over(line());
   } else {
-    std::cerr << line() << std::endl;
+    std::cerr << line() << "\n" << std::flush;
   }
 }
 
 std::string RunWatch::line() const {
-  const double rate = static_cast<double>(last_.hops) / seconds() / 1e6;
-  return fmt::format("{}: {} simulated, {:.1f} million hops/s, {} of {} hosts done{}",
-                     settings_.name, sim::human(last_.time), rate, sim::grouped(last_.hosts_done),
-                     sim::grouped(last_.hosts), time_left());
+  const double rate = static_cast<double>(last_.hops) / seconds();
+  return fmt::format("{}: {} simulated, {} hops/s, {} of {} hosts done{}", settings_.name,
+                     sim::human(last_.time), sim::human(rate, sim::Unit::kCount),
+                     sim::grouped(last_.hosts_done), sim::grouped(last_.hosts), time_left());
 }
 
 // By whichever comes first, the work or the time limit.
