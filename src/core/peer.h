@@ -57,14 +57,14 @@ struct Peer {
   std::uint32_t send_order = 0;     // of the latest packet sent
   std::uint32_t arrived_order = 0;  // of the latest packet that has arrived
   Instant arrived_sent{};           // and when it was sent
-  // How late a packet may be, in quarters of a round trip, and when that was changed.
-  static constexpr std::uint8_t kReorderQuartersMin = 3;
-  std::uint8_t reorder_quarters = kReorderQuartersMin;
-  Instant reorder_changed{};
+  Instant reorder_changed{};        // when reorder_quarters was
   std::unique_ptr<PathFlight> flight;
   bool has_gap = false;  // a packet arrived before another that was sent earlier on the same path
   bool is_ipv4 = false;  // how to reach it
   bool is_srv6 = false;
+  // How late a packet may be, in quarters of a round trip.
+  static constexpr std::uint8_t kReorderQuartersMin = 3;
+  std::uint8_t reorder_quarters = kReorderQuartersMin;
 
   struct RemoteStatus {
     Instant when{};
