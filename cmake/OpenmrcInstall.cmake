@@ -60,6 +60,15 @@ openmrc_pkgconfig(NAME sim DESCRIPTION "OpenMRC: a simulator of whole fabrics"
            "openmrc-softswitch = ${PROJECT_VERSION}"
   REQUIRES_PRIVATE fmt)
 
+openmrc_pkgconfig(NAME datapath DESCRIPTION "OpenMRC: packets in and out of Linux"
+  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
+  REQUIRES_PRIVATE fmt)
+
+openmrc_pkgconfig(NAME host DESCRIPTION "OpenMRC: the runtime of a host"
+  REQUIRES "openmrc-core = ${PROJECT_VERSION}" "openmrc-datapath = ${PROJECT_VERSION}"
+           "openmrc-fabric = ${PROJECT_VERSION}"
+  REQUIRES_PRIVATE fmt)
+
 if(TARGET mrc)
   install(TARGETS mrc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
@@ -78,5 +87,7 @@ openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/wireshark" tools/wiresha
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/openmrc")
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man1"
-  docs/man/mrc.1 docs/man/mrc-decode.1 docs/man/mrc-fabric.1 docs/man/mrc-sim.1)
+  docs/man/mrc.1 docs/man/mrc-decode.1 docs/man/mrc-doctor.1 docs/man/mrc-fabric.1
+  docs/man/mrc-lab.1 docs/man/mrc-sim.1)
+openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man5" docs/man/openmrc.toml.5)
 openmrc_install_files("${CMAKE_INSTALL_DOCDIR}" LICENSE README.md)

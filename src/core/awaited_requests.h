@@ -10,6 +10,7 @@
 #include "openmrc/core/ev_profile.h"
 #include "openmrc/core/limits.h"
 #include "openmrc/core/peer.h"
+#include "openmrc/core/settings.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {
@@ -28,11 +29,14 @@ struct AwaitedRequest {
 // kEndpointRequestsAwaitedMax, and room for more is made only when they are really awaited.
 class AwaitedRequests {
  public:
-  explicit AwaitedRequests(std::uint16_t first_id) : next_id_(first_id) {}
+  // Counts through `ids`, from `first` on as far as its bits count.
+  explicit AwaitedRequests(std::uint16_t first, const RequestIds& ids = {})
+      : ids_(ids), next_(first) {}
 
   // Gives it a number.
   wire::EndpointRequestId add(AwaitedRequest request) {
-    request.id = wire::EndpointRequestId(next_id_++);
+    request.id =
+        wire::EndpointRequestId(static_cast<std::uint16_t>(ids_.base | (next_++ & ids_.counted)));
     put(request);
     return request.id;
   }
@@ -69,7 +73,8 @@ class AwaitedRequests {
   }
 
   std::vector<AwaitedRequest> slots_;
-  std::uint16_t next_id_;
+  RequestIds ids_;
+  std::uint16_t next_;
 };
 
 }  // namespace openmrc::core

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <set>
+
 namespace openmrc::core {
 namespace {
 
@@ -44,6 +47,19 @@ TEST(AwaitedRequests, PutsARequestAgainUnderItsNumber) {
   const auto id = awaited.add({.kind = Kind::kPortStatus, .peer = 1});
   awaited.put({.kind = Kind::kPortStatus, .id = id, .peer = 2});
   EXPECT_EQ(awaited.find(id)->peer, 2U);
+}
+
+// MRC 7.3
+TEST(AwaitedRequests, CountsWithinTheNumbersOfItsSlot) {
+  AwaitedRequests awaited(0xfffe, RequestIds::of_slot(5));
+  std::set<std::uint16_t> ids;
+  for (std::uint32_t i = 0; i < 1024; ++i) {
+    const auto id = awaited.add({.kind = Kind::kBadEv, .peer = i});
+    EXPECT_EQ(id.raw() >> 10, 5);
+    ids.insert(id.raw());
+  }
+  EXPECT_EQ(ids.size(), 1024U);
+  EXPECT_EQ(awaited.add({.kind = Kind::kBadEv}).raw(), 5 << 10 | 0x3fe) << "they wrap";
 }
 
 }  // namespace

@@ -60,9 +60,11 @@ struct Failure {
   bool by_us = false;         // we refused what the peer asked for; otherwise nobody answered
   Psn psn{};                  // of the request that failed
   std::uint32_t retries = 0;  // of the oldest request, without progress
-  Ev ev{};                    // that it took last
+  bool path_known = false;    // it was sent, and the next two say where it went last
+  Ev ev{};
   Plane plane{};
-  Instant last_heard{};  // of the peer
+  Instant last_heard{};     // of the peer, anything
+  Instant last_feedback{};  // of the peer: SACK, NACK or acknowledgement, for any queue pair
 };
 
 // A path changed its state.

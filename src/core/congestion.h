@@ -71,6 +71,10 @@ class CongestionControl {
   [[nodiscard]] Duration base_rtt() const {
     return std::visit([](const auto& algorithm) { return algorithm.base_rtt(); }, algorithm_);
   }
+  // The shortest round trip that there was, as far as it is known.
+  [[nodiscard]] Duration least_rtt() const {
+    return std::visit([](const auto& algorithm) { return algorithm.least_rtt(); }, algorithm_);
+  }
   // As it has been of late, queues included.
   [[nodiscard]] Duration rtt() const {
     return std::visit([](const auto& algorithm) { return algorithm.rtt(); }, algorithm_);

@@ -118,6 +118,8 @@ struct Turn {
   Instant now;
 };
 
+// So many ticks of a timestamp (MRC 6.2).
+constexpr Duration ticks_long(std::uint16_t ticks) { return nanoseconds(std::int64_t{ticks} << 7); }
 // 16 bits of the clock, in steps of 128 ns (MRC 6.2): what a timestamp holds.
 constexpr std::uint16_t ticks_at(Instant when) {
   return static_cast<std::uint16_t>(static_cast<std::uint64_t>(when.ns()) >> 7);

@@ -48,6 +48,14 @@ class Counters {
   [[nodiscard]] std::uint64_t sent(Plane plane) const { return sent_[plane.raw()]; }
   [[nodiscard]] std::uint64_t received(Plane plane) const { return received_[plane.raw()]; }
 
+  // To sum up several endpoints.
+  Counters& operator+=(const Counters& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    for (std::size_t i = 0; i < sent_.size(); ++i) sent_[i] += other.sent_[i];
+    for (std::size_t i = 0; i < received_.size(); ++i) received_[i] += other.received_[i];
+    return *this;
+  }
+
  private:
   std::array<std::uint64_t, kCounterTable.size()> counts_{};
   std::array<std::uint64_t, kPlanesMax> sent_{};

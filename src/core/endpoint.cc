@@ -21,13 +21,15 @@ Endpoint::Endpoint(const EndpointSettings& settings, std::uint64_t seed, TraceSi
     : context_(settings, trace),
       rng_(seed),
       local_ports_(PlaneMask::first(settings.addresses.size())),
-      awaited_(static_cast<std::uint16_t>(rng_.next())) {
+      awaited_(static_cast<std::uint16_t>(rng_.next()), context_.settings.request_ids) {
   OPENMRC_CHECK(!settings.addresses.empty() && settings.addresses.size() <= kPlanesMax,
                 "an endpoint has 1 to 31 ports");
   OPENMRC_CHECK(settings.first_qpn >= kFirstUsableQpn, "queue pair numbers 0 to 2 are reserved");
   OPENMRC_CHECK(
       settings.first_qpn.raw() + settings.limits.queue_pairs <= std::size_t{Qpn::kMax} + 1,
       "queue pair numbers have 24 bits");
+  OPENMRC_CHECK(settings.ev_burst >= 1 && settings.ev_burst <= kEvBurstMax,
+                "1 to 64 packets in a row take one EV");
 }
 
 Endpoint::~Endpoint() = default;
@@ -149,8 +151,8 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
   });
   if (!known) {
     const ProfileEntry& entry = *ev_profiles_[qp.init.ev_profile.raw()];
-    auto peer =
-        std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next());
+    auto peer = std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()],
+                                       rng_.next(), context_.settings.ev_burst);
     peer->serial = ++serial_;
     peer->addresses = attributes.remote_addresses;
     peer->is_ipv4 = wire::is_mapped_ipv4(attributes.remote_addresses[0]);
@@ -250,10 +252,12 @@ void Endpoint::fail(QueuePair& qp, const Fatal& fatal, Instant now) {
                   .by_us = fatal.by_us,
                   .psn = fatal.psn.wrapped(),
                   .retries = qp.requestor.retries(),
-                  .last_heard = peer.last_heard};
+                  .last_heard = peer.last_heard,
+                  .last_feedback = peer.last_feedback};
   // What we refused is a PSN of the peer's.
   const auto ev = fatal.by_us ? std::nullopt : qp.requestor.path_of(context_, fatal.psn);
   if (ev) {
+    failure.path_known = true;
     failure.ev = peer.paths.profile().entry(*ev).ev;
     failure.plane = peer.paths.profile().entry(*ev).plane;
   }

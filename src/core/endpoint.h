@@ -181,6 +181,7 @@ class Endpoint {
   [[nodiscard]] ArrivalInfo arrival_info(Plane plane, const wire::Packet& packet) const;
   [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
                                       const wire::EndpointRequest& request);
+  [[nodiscard]] bool is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const;
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
   // endpoint_transmit.cc
@@ -198,7 +199,8 @@ class Endpoint {
                                          Transmit& out);
   [[nodiscard]] Sent fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
                                    Transmit& out);
-  [[nodiscard]] Sent fill_response(PlaneMask ports, const ControlItem& item, Transmit& out);
+  [[nodiscard]] Sent fill_response(Instant now, PlaneMask ports, const ControlItem& item,
+                                   Transmit& out);
   void fill_body(const Turn& at, QueuePair& qp, const ControlItem& item, wire::Packet& out);
   void fill_nack(const Turn& turn, const ControlItem& item, wire::Nack& out);
   void fill_acknowledge(const Turn& turn, QueuePair& qp, wire::Acknowledge& out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What arrives. Everything here may come from anybody: it is checked before it is believed, and
 // what is not believed is counted by reason.
+#include <algorithm>
 #include <variant>
 
 #include "openmrc/core/endpoint.h"
@@ -141,7 +142,9 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   if (qp->state == QueuePairState::kError) {
     return answer_from_error(*qp, qp->responder.cumulative(), wire::ev_of(packet));
   }
-  peers_[qp->connection.peer].last_heard = now;
+  Peer& peer = peers_[qp->connection.peer];
+  peer.last_heard = now;
+  if (now >= peer.next_refresh) refresh_reverse_paths(now, qp->connection.peer, peer);
   qp->responder.on_probe(turn(*qp, now), probe, arrival_info(plane, packet));
 }
 
@@ -220,12 +223,28 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   if (queued) ++responses_queued_;
 }
 
-// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one. Nor is
-// one that a newer one has overtaken on its way; requests are numbered in order, and none is on its
-// way for as long as a second.
+// Whether a port status is news. Not if a newer one of the same endpoint has overtaken it on its
+// way: each endpoint numbers its requests in order, and none is on its way for as long as a second.
+// The numbers of one endpoint have the same upper bits; the bits that count wrap among themselves.
+bool Endpoint::is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const {
+  constexpr Duration kOnItsWayMax = seconds(1);
+  const std::uint16_t counted = context_.settings.request_ids.counted;
+  const auto last = std::find_if(
+      peer.remote_statuses.begin(), peer.remote_statuses.end(),
+      [&](const Peer::RemoteStatus& status) { return ((status.id ^ id.raw()) & ~counted) == 0; });
+  if (last == peer.remote_statuses.end()) {
+    peer.remote_statuses.push_back({.when = now, .id = id.raw()});
+    return true;
+  }
+  const bool is_older = ((id.raw() - last->id) & counted) > counted / 2;
+  if (is_older && now < last->when + kOnItsWayMax) return false;
+  *last = {.when = now, .id = id.raw()};
+  return true;
+}
+
+// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one.
 bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
                                 const wire::EndpointRequest& request) {
-  constexpr Duration kOnItsWayMax = seconds(1);
   const PlaneMask ports = planes_of(request.erth.port_status_mask) & PlaneMask::first(planes());
   bool known = false;
   if ((ports & local_ports_).empty()) {
@@ -234,10 +253,7 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
   }
   peers_.visit_address(source, [&](PeerIndex index, Peer& peer) {
     known = true;
-    Peer::RemoteStatus& last = peer.remote_status;
-    const auto ahead = static_cast<std::int16_t>(request.id.raw() - last.id);
-    if (last.known && ahead < 0 && now < last.when + kOnItsWayMax) return true;
-    last = {.when = now, .id = request.id.raw(), .known = true};
+    if (!is_news(now, peer, request.id)) return true;
     for (std::size_t i = 0; i < planes(); ++i) {
       const Plane plane(static_cast<std::uint8_t>(i));
       if (ports.has(plane) && !peer.remote_ports.has(plane)) {
@@ -270,13 +286,21 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
     return;
   }
   context_.counters.add(Count::kEvProbesAnswered);
+  const Plane plane = peer->paths.profile().entry(request.ev).plane;
   if (is_usable(peer->paths.state(request.ev))) {
-    peer->reverse.confirm(request.ev, peer->paths.profile().entry(request.ev).plane);
+    peer->reverse.confirm(request.ev, plane, now, peer->congestion.base_rtt());
   }
-  if (request.kind != AwaitedRequest::Kind::kBadEv) return;
-  // MRC 9.3.1: answered often enough, the path is good again.
-  if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(),
-                            context_.settings.probe)) {
+  if (request.kind == AwaitedRequest::Kind::kReversePath) {
+    if (const auto lost = peer->reverse.answered(request.ev, plane)) {
+      change_ev(context_, request.peer, *peer, *lost, EvInput::kLost, now);
+    }
+    return;
+  }
+  // MRC 9.3.1: answered often enough, the path is good again. Once is enough if it is the only one
+  // that is known to work.
+  ProbeSettings probe = context_.settings.probe;
+  if (peer->is_silent(now)) probe.clean_answers = 1;
+  if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(), probe)) {
     change_ev(context_, request.peer, *peer, request.ev, EvInput::kProbeClean, now);
     wake_waiting(*peer);
   }
@@ -287,7 +311,7 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
 // probes one path in every round trip in which something arrives.
 void Endpoint::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
   const Duration rtt = peer.congestion.base_rtt();
-  peer.next_refresh = now + rtt;
+  peer.next_refresh = now + std::max(rtt, context_.settings.reorder_floor);
   if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
   if (const auto path = peer.reverse.next_probe(peer.paths, ports_to(peer))) {
     probe_ev(index, peer, *path, AwaitedRequest::Kind::kReversePath);

@@ -46,8 +46,8 @@ void answer(ScriptedPeer& peer, const Transmit& request) {
                {.plane = request.plane});
 }
 
-EndpointRequest port_status(std::uint32_t mask) {
-  return {.id = EndpointRequestId(0x4321),
+EndpointRequest port_status(std::uint32_t mask, std::uint16_t id = 0x4321) {
+  return {.id = EndpointRequestId(id),
           .erth = {.op = EndpointOp::kPortStatusUpdate,
                    .port_status_mask = mask,
                    .sent = {.ticks = 0x1357}}};
@@ -228,6 +228,21 @@ TEST(EndpointRequests, ADeniedPathCarriesNothingUntilItIsAllowedAgain) {
   EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kGood);
 }
 
+// MRC 9.3.1: all paths in use may have failed.
+TEST(EndpointRequests, OneAnswerIsEnoughIfNothingElseIsHeardOfThePeer) {
+  for (const bool silent : {false, true}) {
+    ScriptedPeer peer({.evs_per_plane = 32, .timeout = 16});
+    peer.post(1, 4 * kMtu);
+    (void)peer.collect();
+    make_bad(peer, peer.ev(2));
+    Sent probes;
+    while (probes.empty()) probes = ev_probes(peer.await_packets(kRtt * 2));
+    if (silent) peer.advance(kRtt * 2);
+    answer(peer, probes[0]);
+    EXPECT_EQ(peer.ev_state(peer.ev(2)), silent ? EvState::kGood : EvState::kAssumedBad);
+  }
+}
+
 // ---- reverse paths ----
 
 // MRC 9.3.1
@@ -321,6 +336,42 @@ TEST(EndpointRequests, ControlPacketsDoNotTakeADeniedPathThoughItsProbeIsAnswere
   }
 }
 
+// MRC 9.3.1
+TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsHeldForBad) {
+  ScriptedPeer peer({.evs_per_plane = 32});
+  peer.deliver(peer.write(0));
+  const Sent first = ev_probes(peer.collect());
+  ASSERT_EQ(first.size(), 1U);
+  peer.advance(kRtt);
+  peer.deliver(peer.write(1));
+  const Sent second = ev_probes(peer.collect());
+  ASSERT_EQ(second.size(), 1U);
+  ASSERT_NE(ev_of(first[0]), ev_of(second[0]));
+  answer(peer, second[0]);
+  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kAssumedBad);
+  EXPECT_EQ(peer.ev_state(ev_of(second[0])), EvState::kGood);
+  EXPECT_EQ(ev_of(ev_probes(peer.await_packets(kRtt * 2)).at(0)), ev_of(first[0]))
+      << "it is asked whether it works again";
+}
+
+// MRC 9.3.1: the peer is not heard to have heard us.
+TEST(EndpointRequests, AReliabilityProbeHasTheWayBackProbedAndAnswersTakeManyPaths) {
+  ScriptedPeer peer({.evs_per_plane = 32});
+  peer.deliver(peer.write(0));
+  answer(peer, ev_probes(peer.collect()).at(0));
+  std::set<Ev> answers;
+  for (std::uint16_t i = 0; i < 8; ++i) {
+    peer.advance(kRtt * 2);
+    peer.deliver(peer.probe(i));
+    const Sent sent = peer.collect();
+    EXPECT_EQ(ev_probes(sent).size(), 1U);
+    for (const Transmit& packet : sent) {
+      if (!only<wire::Sack>({packet}).empty()) answers.insert(ev_of(packet));
+    }
+  }
+  EXPECT_GE(answers.size(), 5U);
+}
+
 // ---- port status ----
 
 // MRC 7.4.8
@@ -410,6 +461,50 @@ TEST(EndpointRequests, APortStatusConcernsOnlyThePeerItComesFrom) {
   peer.deliver(port_status(0b100), {.plane = kPlane1});
   EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b10));
   EXPECT_TRUE(peer.endpoint().peer_of(other)->remote_ports.has(kPlane0));
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, APortStatusThatWasOvertakenIsNotObeyed) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010, 3));
+  peer.deliver(port_status(0b110, 0xfffe));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b01)) << "numbers wrap";
+  EXPECT_EQ(peer.collect_only<EndpointResponse>().size(), 2U) << "it is answered all the same";
+  peer.deliver(port_status(0b110, 4));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b11));
+  peer.advance(seconds(2));
+  peer.deliver(port_status(0b010, 1));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b01)) << "nothing is on its way for so long";
+}
+
+// MRC 7.4.8: the endpoints of one host share its addresses, and each tells of its ports.
+TEST(EndpointRequests, PortStatusesOfEachSlotAreOrderedApart) {
+  ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(1)});
+  const auto id = [](unsigned slot, unsigned number) {
+    return static_cast<std::uint16_t>(slot << 10 | number);
+  };
+  peer.deliver(port_status(0b010, id(9, 0x3ff)));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b01));
+  peer.deliver(port_status(0b110, id(9, 0)));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b11)) << "numbers wrap within a slot";
+  peer.deliver(port_status(0b010, id(2, 5)));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b01)) << "another slot, another order";
+  peer.deliver(port_status(0b110, id(2, 6)));
+  peer.deliver(port_status(0b110, id(9, 1)));
+  peer.deliver(port_status(0b010, id(2, 5)));
+  peer.deliver(port_status(0b010, id(9, 0x3ff)));
+  EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b11)) << "both are old in their slots";
+}
+
+// MRC 7.3
+TEST(EndpointRequests, AreNumberedWithinTheSlotOfTheEndpoint) {
+  ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(63)});
+  make_bad(peer, peer.ev(0));
+  const Sent probes = ev_probes(peer.await_packets(kRtt * 4));
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(request_of(probes[0]).id.raw() >> 10, 63);
+  answer(peer, probes[0]);
+  EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 1U);
 }
 
 }  // namespace

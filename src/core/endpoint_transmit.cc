@@ -84,7 +84,11 @@ inline Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit
   QueuePair& qp = queue_pairs_[ready_.first()];
   const Sent sent = qp.state == QueuePairState::kReadyToSend ? send_data(now, ports, qp, out)
                                                              : Sent::kNothingToSend;
-  if (sent == Sent::kYes && ++qp.burst < kBurstPerQueuePair) return sent;
+  // Its turn does not end while packets to its peer stay on one path: they may leave as one.
+  if (sent == Sent::kYes &&
+      (++qp.burst < kBurstPerQueuePair || peers_[qp.connection.peer].paths.in_burst())) {
+    return sent;
+  }
   ready_.pop_front(queue_pairs_);
   qp.queued = QueuePair::Queued::kNowhere;
   switch (sent) {
@@ -190,7 +194,7 @@ Endpoint::Sent Endpoint::fill_control(Instant now, PlaneMask ports, const Contro
     case ControlItem::Kind::kPortStatus: return fill_for_peer(now, ports, item, out);
     case ControlItem::Kind::kEndpointResponse: break;
   }
-  return fill_response(ports, item, out);
+  return fill_response(now, ports, item, out);
 }
 
 Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const ControlItem& item,
@@ -209,8 +213,8 @@ Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const
   }
   const PlaneMask free = ports & ports_to(at.peer);
   const auto path = item.kind == Kind::kReliabilityProbe
-                        ? at.peer.paths.choose(free)
-                        : at.peer.reverse.choose(at.peer.paths, free);
+                        ? at.peer.paths.choose_apart(free)
+                        : at.peer.reverse.choose(now, at.peer.paths, free);
   if (!path) return Sent::kNoPort;
   set_route(at.peer, *path, out);
   set_control(out, wire::TrafficClass::kControl);
@@ -274,7 +278,7 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
   const auto path =
       is_probe ? (usable.empty() ? std::nullopt
                                  : std::optional(PathSet::Choice{item.ev_index, item.plane}))
-               : peer->reverse.choose(peer->paths, usable);
+               : peer->reverse.choose(now, peer->paths, usable);
   if (!path) return Sent::kNoPort;
   set_route(*peer, *path, out);
   set_control(out, wire::TrafficClass::kControl);
@@ -288,7 +292,8 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
 }
 
 // MRC 7.3: to a peer over a path that is known to work; to a stranger back the way it came.
-Endpoint::Sent Endpoint::fill_response(PlaneMask ports, const ControlItem& item, Transmit& out) {
+Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const ControlItem& item,
+                                       Transmit& out) {
   Peer* known = nullptr;
   peers_.visit_address(item.address, [&](PeerIndex, Peer& peer) {
     known = &peer;
@@ -296,7 +301,7 @@ Endpoint::Sent Endpoint::fill_response(PlaneMask ports, const ControlItem& item,
   });
   if (known != nullptr) {
     if (ports_to(*known).empty()) return Sent::kDropped;
-    const auto path = known->reverse.choose(known->paths, ports & ports_to(*known));
+    const auto path = known->reverse.choose(now, known->paths, ports & ports_to(*known));
     if (!path) return Sent::kNoPort;
     set_route(*known, *path, out);
   } else {

@@ -32,6 +32,7 @@ class FixedWindow {
 
   [[nodiscard]] ByteCount window() const { return settings_.window; }
   [[nodiscard]] Duration base_rtt() const { return settings_.base_rtt; }
+  [[nodiscard]] Duration least_rtt() const { return settings_.base_rtt; }
   [[nodiscard]] Duration rtt() const { return settings_.base_rtt; }
 
  private:

@@ -35,6 +35,14 @@ inline constexpr std::size_t kEventsMax = 1024;
 // How many packets one queue pair may send before it is the next one's turn.
 inline constexpr unsigned kBurstPerQueuePair = 8;
 
+// The longest burst on one path: what segmentation offload takes in one call.
+inline constexpr unsigned kEvBurstMax = 64;
+
+// Each reliability probe takes another path, and so does its answer: when half of the paths fail in
+// both directions, one in four comes back. After so many without feedback it is the peer that is
+// silent, and they become rarer. So many may be answered after a later one has left.
+inline constexpr unsigned kProbesBeforeBackoff = 16;
+
 // How many packets in flight one SACK may look at to find lost ones; the next looks at the rest.
 inline constexpr unsigned kLossCandidatesPerSack = 16;
 

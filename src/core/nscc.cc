@@ -118,11 +118,13 @@ Nscc::Parameters::Parameters(const NsccSettings& settings)
       adjust_period(limited(settings.adjust_period)),
       qa_threshold(limited(settings.qa_threshold)),
       qa_gate(static_cast<std::uint8_t>(std::min(settings.qa_gate, Limits::kQaGateMax))),
-      quick_adapt(settings.quick_adapt) {}
+      quick_adapt(settings.quick_adapt),
+      measures_base_rtt(settings.measures_base_rtt) {}
 
 Nscc::Nscc(const NsccSettings& settings)
     : parameters_(settings),
       base_rtt_(parameters_.base_rtt),
+      least_rtt_(parameters_.base_rtt),
       max_window_(parameters_.max_window),
       window_(parameters_.max_window) {}
 
@@ -229,9 +231,11 @@ std::int64_t Nscc::take_rtt(Duration rtt, bool marked) {
 }
 
 void Nscc::update_base_rtt(std::int64_t rtt) {
-  if (rtt >= base_rtt_) return;
+  if (rtt >= least_rtt_) return;
   const std::int64_t floor = parameters_.base_rtt / Limits::kBaseRttFloorDivisor;
-  base_rtt_ = static_cast<std::int32_t>(std::max(rtt, floor));
+  least_rtt_ = static_cast<std::int32_t>(std::max(rtt, floor));
+  if (!parameters_.measures_base_rtt) return;
+  base_rtt_ = least_rtt_;
   const std::int64_t scaled_window =
       std::int64_t{parameters_.max_window} * base_rtt_ / parameters_.base_rtt;
   max_window_ = std::max(static_cast<std::int32_t>(scaled_window), parameters_.mtu);

@@ -53,6 +53,9 @@ struct NsccSettings {
   bool quick_adapt;
   unsigned qa_gate;       // quick adapt when less than max_window / 2^qa_gate came through
   Duration qa_threshold;  // delay that calls for quick adapt even if nothing was trimmed
+  // Whether a round trip that is shorter than `base_rtt` becomes the new one. Not in software,
+  // whose usual round trip is much longer than its luckiest.
+  bool measures_base_rtt = true;
 
   bool operator==(const NsccSettings&) const = default;
 };
@@ -96,6 +99,7 @@ class Nscc {
   [[nodiscard]] ByteCount window() const { return ByteCount(window_); }
   [[nodiscard]] ByteCount max_window() const { return ByteCount(max_window_); }
   [[nodiscard]] Duration base_rtt() const { return Duration(base_rtt_); }
+  [[nodiscard]] Duration least_rtt() const { return Duration(least_rtt_); }
   [[nodiscard]] Duration rtt() const { return Duration(base_rtt_ + average_delay()); }
 
  private:
@@ -118,6 +122,7 @@ class Nscc {
     std::int32_t qa_threshold;
     std::uint8_t qa_gate;
     bool quick_adapt;
+    bool measures_base_rtt;
   };
 
   // What quick adapt wants to know of a signal.
@@ -161,7 +166,8 @@ class Nscc {
   bool qa_wanted_ = false;  // something was trimmed since the last quick adapt
   bool in_epoch_ = false;   // `epoch_end_` has been set
 
-  std::int32_t base_rtt_;    // ns, the least seen
+  std::int32_t base_rtt_;    // ns, the least seen or the configured one
+  std::int32_t least_rtt_;   // ns, the least seen
   std::int32_t max_window_;  // for that base RTT
 
   std::int64_t window_;

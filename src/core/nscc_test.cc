@@ -257,6 +257,18 @@ TEST(Nscc, AShorterBaseRttMakesTheLargestWindowSmaller) {
   EXPECT_EQ(sender.nscc().base_rtt(), microseconds(9)) << "the least seen";
 }
 
+TEST(Nscc, TheBaseRttStaysAsConfiguredIfItIsNotMeasured) {
+  NsccSettings settings = nscc_defaults(kReference);
+  settings.measures_base_rtt = false;
+  Sender sender(200'000, settings);
+  sender.sack({.delay = microseconds(-6)});
+  EXPECT_EQ(sender.nscc().base_rtt(), microseconds(12));
+  EXPECT_EQ(sender.nscc().least_rtt(), microseconds(6));
+  EXPECT_EQ(sender.nscc().max_window().raw(), kMaxWindow);
+  EXPECT_GE(sender.window(), 200'000) << "and a short round trip meets no queue";
+  EXPECT_EQ(sender.nscc().rtt(), microseconds(12));
+}
+
 TEST(Nscc, NoTimestampTakesTheBaseRttBelowAQuarter) {
   Sender sender(200'000);
   sender.sack({.delay = microseconds(-12)});

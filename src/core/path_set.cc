@@ -9,11 +9,12 @@
 
 namespace openmrc::core {
 
-PathSet::PathSet(const EvProfile& profile, std::uint64_t seed)
+PathSet::PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst)
     : profile_(&profile),
       random_state_(split_mix(seed)),
       planes_(PlaneMask::first(profile.planes())),
       usable_(static_cast<std::uint16_t>(profile.size())),
+      burst_(burst),
       rotations_(std::make_unique<Rotation[]>(profile.planes())),
       order_(std::make_unique<std::uint8_t[]>(profile.size())),
       states_(std::make_unique<std::uint8_t[]>((profile.size() + 3) / 4)) {
@@ -29,6 +30,21 @@ PathSet::PathSet(const EvProfile& profile, std::uint64_t seed)
     rotations_[p] = {.active = static_cast<std::uint16_t>(profile.active_per_plane()),
                      .first = static_cast<std::uint16_t>(range.first)};
   }
+}
+
+std::optional<PathSet::Choice> PathSet::choose_in_burst(PlaneMask ports,
+                                                        std::optional<EvIndex> avoid) {
+  if (left_in_burst_ > 0 && ports.has(last_.plane) && avoid != last_.ev &&
+      state(last_.ev) == EvState::kGood) {
+    --left_in_burst_;
+    return last_;
+  }
+  left_in_burst_ = 0;
+  const auto choice = choose_next(ports, avoid);
+  if (!choice) return std::nullopt;
+  last_ = *choice;
+  left_in_burst_ = static_cast<std::uint8_t>(burst_ - 1);
+  return choice;
 }
 
 // The EV that was drawn may not be used: it is to be skipped, or avoided.
@@ -118,14 +134,19 @@ void PathSet::enter_rotation(EvIndex ev) {
 
 std::optional<EvIndex> PathSet::any_good(Plane plane) {
   const auto range = profile_->range(plane);
-  const std::size_t start = random_below(static_cast<std::uint32_t>(range.count));
+  std::uint32_t good = 0;
   std::optional<EvIndex> skipped;  // congested is better than forbidden or broken
-  for (std::size_t i = 0; i < range.count; ++i) {
-    const EvIndex ev(order_[range.first + (start + i) % range.count]);
-    if (state(ev) == EvState::kGood) return ev;
+  for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+    const EvIndex ev(static_cast<std::uint8_t>(i));
+    if (state(ev) == EvState::kGood) ++good;
     if (state(ev) == EvState::kSkip) skipped = ev;
   }
-  return skipped;
+  if (good == 0) return skipped;
+  std::uint32_t to_pass = random_below(good);
+  for (std::size_t i = range.first;; ++i) {
+    const EvIndex ev(static_cast<std::uint8_t>(i));
+    if (state(ev) == EvState::kGood && to_pass-- == 0) return ev;
+  }
 }
 
 }  // namespace openmrc::core

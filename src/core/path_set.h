@@ -22,8 +22,9 @@ namespace openmrc::core {
 // profile's, shared by all peers.
 class PathSet {
  public:
-  // `profile` must outlive this. The order of EVs follows from `seed`.
-  PathSet(const EvProfile& profile, std::uint64_t seed);
+  // `profile` must outlive this. The order of EVs follows from `seed`. `burst`: how many packets in
+  // a row take one EV.
+  PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst = 1);
 
   struct Choice {
     EvIndex ev;
@@ -32,19 +33,20 @@ class PathSet {
   // MRC 9.3.1 (GetSendParams): the EV of the next packet. Takes the planes in turn, passing over
   // those that are not in `ports`, and in a plane all active EVs in an order that is drawn anew for
   // each pass. `avoid` is not chosen if its plane has another. Nothing if no plane in `ports` has a
-  // path.
+  // path. In a burst the EV of the last packet comes again as long as nothing speaks against it.
   [[nodiscard]] std::optional<Choice> choose(PlaneMask ports,
                                              std::optional<EvIndex> avoid = std::nullopt) {
-    const PlaneMask eligible = ports & planes_;
-    if (eligible.empty()) return std::nullopt;
-    const Plane plane = eligible.next_from(next_plane_);
-    next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
-    const EvIndex ev = draw(plane);
-    const bool avoided = avoid.has_value() && *avoid == ev;
-    if (state(ev) == EvState::kGood && !avoided) [[likely]]
-      return Choice{ev, plane};
-    return Choice{choose_further(plane, ev, avoid), plane};
+    if (burst_ > 1) [[unlikely]]
+      return choose_in_burst(ports, avoid);
+    return choose_next(ports, avoid);
   }
+  // The same for a packet that shall not go where the last one went: it ends the burst.
+  [[nodiscard]] std::optional<Choice> choose_apart(PlaneMask ports) {
+    left_in_burst_ = 0;
+    return choose_next(ports, std::nullopt);
+  }
+  // Whether the next packet would take the path of the last.
+  [[nodiscard]] bool in_burst() const { return left_in_burst_ > 0; }
   // Planes that have a path.
   [[nodiscard]] PlaneMask planes() const { return planes_; }
 
@@ -59,7 +61,8 @@ class PathSet {
   // a path that loses some packets is better than none (MRC 9.3.1).
   EvState apply(EvIndex ev, EvInput input);
 
-  // A random EV of the plane that is GOOD, or else SKIP; for reverse paths. Nothing if it has none.
+  // A random EV of the plane that is GOOD, or else one that is SKIP; for reverse paths. Nothing if
+  // it has none.
   [[nodiscard]] std::optional<EvIndex> any_good(Plane plane);
 
   [[nodiscard]] const EvProfile& profile() const { return *profile_; }
@@ -71,6 +74,19 @@ class PathSet {
     std::uint16_t first = 0;   // where the plane's EVs begin in the order
   };
 
+  [[nodiscard]] std::optional<Choice> choose_next(PlaneMask ports, std::optional<EvIndex> avoid) {
+    const PlaneMask eligible = ports & planes_;
+    if (eligible.empty()) return std::nullopt;
+    const Plane plane = eligible.next_from(next_plane_);
+    next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
+    const EvIndex ev = draw(plane);
+    const bool avoided = avoid.has_value() && *avoid == ev;
+    if (state(ev) == EvState::kGood && !avoided) [[likely]]
+      return Choice{ev, plane};
+    return Choice{choose_further(plane, ev, avoid), plane};
+  }
+  [[nodiscard]] std::optional<Choice> choose_in_burst(PlaneMask ports,
+                                                      std::optional<EvIndex> avoid);
   [[nodiscard]] EvIndex choose_further(Plane plane, EvIndex drawn, std::optional<EvIndex> avoid);
   // The next EV of the pass: one of those that have not had their turn, each equally likely.
   EvIndex draw(Plane plane) {
@@ -97,6 +113,9 @@ class PathSet {
   PlaneMask planes_;
   std::uint16_t usable_ = 0;
   std::uint8_t next_plane_ = 0;
+  std::uint8_t burst_;
+  std::uint8_t left_in_burst_ = 0;
+  Choice last_{};                           // of the burst
   std::unique_ptr<Rotation[]> rotations_;   // one for each plane
   std::unique_ptr<std::uint8_t[]> order_;   // EV indices, plane by plane, active ones first
   std::unique_ptr<std::uint8_t[]> states_;  // two bits for each EV

@@ -472,6 +472,16 @@ TEST(PathSet, AnyGoodFindsEveryGoodPathOfThePlaneAndNoOther) {
   EXPECT_EQ(found, (std::set{ev_at(8), ev_at(12), ev_at(13), ev_at(14), ev_at(15)}));
 }
 
+TEST(PathSet, AnyGoodTakesAllGoodPathsEquallyOften) {
+  const EvProfile profile = make_profile(1, 16);
+  PathSet paths(profile, 7);
+  for (std::size_t ev = 3; ev < 13; ++ev) paths.apply(ev_at(ev), EvInput::kLost);
+  std::map<EvIndex, int> counts;
+  for (int i = 0; i < 6'000; ++i) ++counts[*paths.any_good(plane_at(0))];
+  ASSERT_EQ(counts.size(), 6u);
+  for (const auto& [ev, count] : counts) EXPECT_NEAR(count, 1'000, 150) << ev.raw();
+}
+
 // Against the table of states: everything that can happen, in any order.
 class RandomLife {
  public:
@@ -582,6 +592,87 @@ TEST(PathSet, AgreesWithTheTableOfStatesWhateverHappens) {
       }
     }
   }
+}
+
+// --- Bursts ---
+
+TEST(PathSet, KeepsToOnePathForABurst) {
+  const EvProfile profile = make_profile(2, 8);
+  PathSet paths(profile, 7, 4);
+  std::optional<EvIndex> before;
+  std::array<int, 2> planes{};
+  for (int burst = 0; burst < 100; ++burst) {
+    const auto first = paths.choose(kAllPorts);
+    ++planes[first->plane.raw()];
+    EXPECT_NE(first->ev, before) << "the planes take turns";
+    for (int i = 1; i < 4; ++i) {
+      ASSERT_TRUE(paths.in_burst());
+      const auto next = paths.choose(kAllPorts);
+      ASSERT_EQ(next->ev, first->ev);
+      ASSERT_EQ(next->plane, first->plane);
+    }
+    ASSERT_FALSE(paths.in_burst());
+    before = first->ev;
+  }
+  EXPECT_EQ(planes, (std::array{50, 50}));
+}
+
+// MRC 9.3.1: the order of paths is that of single packets.
+TEST(PathSet, TakesEveryPathOnceInAPassOfBursts) {
+  const EvProfile profile = make_profile(1, 16);
+  PathSet paths(profile, 7, 3);
+  for (int pass = 0; pass < 10; ++pass) {
+    EXPECT_EQ(as_set(choose_many(paths, 16 * 3)).size(), 16u);
+  }
+}
+
+TEST(PathSet, WithoutBurstsNoPathIsKept) {
+  const EvProfile profile = make_profile(1, 8);
+  PathSet paths(profile, 7);
+  for (int pass = 0; pass < 10; ++pass) {
+    EXPECT_EQ(as_set(choose_many(paths, 8)).size(), 8u);
+    EXPECT_FALSE(paths.in_burst());
+  }
+}
+
+TEST(PathSet, ABurstEndsWhenSomethingSpeaksAgainstItsPath) {
+  const EvProfile profile = make_profile(2, 8);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    PathSet paths(profile, seed, 64);
+    const EvIndex lost = choose_ev(paths);
+    paths.apply(lost, EvInput::kLost);
+    const EvIndex marked = choose_ev(paths);
+    EXPECT_NE(marked, lost);
+    paths.apply(marked, EvInput::kMarked);
+    const EvIndex avoided = choose_ev(paths);
+    EXPECT_NE(avoided, marked);
+    EXPECT_NE(choose_ev(paths, avoided), avoided);
+    const auto busy = paths.choose(kAllPorts);
+    const auto other = paths.choose(PlaneMask::only(plane_at(1 - busy->plane.raw())));
+    EXPECT_NE(other->plane, busy->plane);
+    EXPECT_EQ(choose_ev(paths), other->ev) << "the next burst goes on from there";
+  }
+}
+
+TEST(PathSet, ABurstThatFindsNoPortBeginsAnew) {
+  const EvProfile profile = make_profile(1, 8);
+  PathSet paths(profile, 7, 8);
+  const EvIndex first = choose_ev(paths);
+  EXPECT_FALSE(paths.choose(PlaneMask(0)));
+  EXPECT_FALSE(paths.in_burst());
+  EXPECT_NE(choose_ev(paths), first) << "no path comes twice in a pass";
+}
+
+TEST(PathSet, APacketApartEndsTheBurst) {
+  const EvProfile profile = make_profile(1, 8);
+  PathSet paths(profile, 7, 8);
+  const EvIndex first = choose_ev(paths);
+  const auto apart = paths.choose_apart(kAllPorts);
+  EXPECT_NE(apart->ev, first);
+  EXPECT_FALSE(paths.in_burst());
+  const EvIndex second = choose_ev(paths);
+  EXPECT_NE(second, apart->ev);
+  EXPECT_EQ(choose_ev(paths), second);
 }
 
 }  // namespace

@@ -41,13 +41,21 @@ struct PathFlight {
 // A destination: all that its queue pairs share. Paths and congestion belong to the way there, not
 // to a queue pair, so what one learns serves all, and the memory of an idle queue pair is small.
 struct Peer {
-  Peer(const EvProfile& profile, const CongestionSettings& congestion_settings, std::uint64_t seed)
-      : paths(profile, seed), reverse(profile.planes()), congestion(congestion_settings) {}
+  Peer(const EvProfile& profile, const CongestionSettings& congestion_settings, std::uint64_t seed,
+       std::uint8_t ev_burst = 1)
+      : paths(profile, seed, ev_burst),
+        reverse(profile.planes()),
+        congestion(congestion_settings) {}
 
   // MRC 8: whether so many more bytes may be in flight. One packet always may, however small the
   // window: without feedback it could never open again.
   [[nodiscard]] bool may_send(ByteCount size) const {
     return in_flight + size <= congestion.window() || in_flight <= ByteCount(0);
+  }
+
+  // Data is on its way, and nothing has come back for two round trips: no path is known to work.
+  [[nodiscard]] bool is_silent(Instant now) const {
+    return in_flight > ByteCount(0) && last_feedback + congestion.rtt() * 2 < now;
   }
 
   PathSet paths;
@@ -69,12 +77,11 @@ struct Peer {
   struct RemoteStatus {
     Instant when{};
     std::uint16_t id = 0;  // of the request that said so
-    bool known = false;
   };
-  RemoteStatus remote_status{};
-  PlaneMask remote_ports = PlaneMask::all();  // as the peer says (MRC 7.4.8)
-  std::vector<wire::Ipv6Address> addresses;   // one for each plane
-  wire::Ipv6Address path_overlay{};           // added to the outer address of every SRv6 path
+  std::vector<RemoteStatus> remote_statuses{};  // the latest of each endpoint of the peer's
+  PlaneMask remote_ports = PlaneMask::all();    // as the peer says (MRC 7.4.8)
+  std::vector<wire::Ipv6Address> addresses;     // one for each plane
+  wire::Ipv6Address path_overlay{};             // added to the outer address of every SRv6 path
   EvProfileId ev_profile{};
   CcProfileId cc_profile{};
   std::uint32_t serial = 0;       // no two peers of an endpoint have the same
@@ -83,9 +90,10 @@ struct Peer {
 
   EvProber prober;
   Timer timer;
-  Instant last_heard{};    // any packet that was believed
-  Instant last_sent{};     // data
-  Instant next_refresh{};  // of the reverse paths
+  Instant last_heard{};     // any packet that was believed
+  Instant last_feedback{};  // what was believed of SACKs, NACKs and acknowledgements
+  Instant last_sent{};      // data
+  Instant next_refresh{};   // of the reverse paths
 
   // MRC 7.4.8: our ports as the peer shall learn them, until it has answered.
   struct PortStatus {

@@ -24,6 +24,10 @@ struct Fatal {
   UnwrappedPsn psn{};    // of the request that failed
 };
 
+// How long a requestor waits for a peer that says nothing until it gives up (MRC 7.4.1); nothing if
+// it never does.
+[[nodiscard]] std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes);
+
 // What becomes of posted work when its queue pair leaves service: InfiniBand completes it on the
 // way to ERROR and forgets it on the way to RESET.
 enum class Flush : std::uint8_t { kComplete, kForget };
@@ -101,6 +105,8 @@ class Requestor {
   // requestor_feedback.cc
   struct Feedback;
   [[nodiscard]] bool read_sack(const Turn& turn, const wire::Sack& sack, Feedback& feedback);
+  [[nodiscard]] std::optional<Instant> awaited_probe(const Turn& turn, const wire::Sack& sack,
+                                                     wire::ProbeId id) const;
   void take_arrivals(const Turn& turn, const Feedback& feedback);
   static void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
   void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
@@ -149,8 +155,7 @@ class Requestor {
   bool probe_awaited_ = false;
   bool no_way_ = false;  // nothing is in flight, and there was no way to the peer
   std::uint16_t probe_id_ = 0;
-  std::uint32_t probe_order_ = 0;  // of the latest packet sent before the probe
-  std::uint32_t retries_ = 0;      // of the oldest packet, without progress
+  std::uint32_t retries_ = 0;  // of the oldest packet, without progress
   Instant probe_sent_{};
   Instant last_sent_{};
   Instant last_feedback_{};

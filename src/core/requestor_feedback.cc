@@ -29,7 +29,7 @@ Duration reorder_tolerance(const Turn& turn) {
     --peer.reorder_quarters;
     peer.reorder_changed = turn.now;
   }
-  return base_rtt * peer.reorder_quarters / 4;
+  return std::max(base_rtt * peer.reorder_quarters / 4, turn.context.settings.reorder_floor);
 }
 
 // A packet has arrived that had been given up: it was late, not lost.
@@ -49,8 +49,20 @@ struct Requestor::Feedback {
   UnwrappedPsn bitmap_base;
   std::uint64_t bitmap = 0;
   std::optional<Duration> rtt;
-  bool answers_awaited_probe = false;
+  std::optional<Instant> probe_sent;  // it answers a probe of ours, which was sent then
 };
+
+// When the probe that the SACK answers was sent; nothing if its answer is not awaited. The latest
+// one is known exactly. An answer that comes after the next probe has left says it in its
+// timestamp.
+std::optional<Instant> Requestor::awaited_probe(const Turn& turn, const wire::Sack& sack,
+                                                wire::ProbeId id) const {
+  const auto behind = static_cast<std::uint16_t>(probe_id_ - id.raw());
+  if (!probe_awaited_ || behind >= kProbesBeforeBackoff) return std::nullopt;
+  if (behind == 0) return probe_sent_;
+  const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
+  return std::min(turn.now - ticks_long(ticks), probe_sent_);
+}
 
 // MRC 7.4.5. False if it cannot be true. A SACK that is older than what is known says nothing
 // wrong, only little new.
@@ -65,11 +77,11 @@ inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedb
     return false;
   }
   if (const auto probe = seth.trigger.probe_id()) {
-    if (!probe_awaited_ || probe->raw() != probe_id_) {
-      turn.context.counters.add(Count::kDropProbeUnknown);
+    feedback.probe_sent = awaited_probe(turn, sack, *probe);
+    if (feedback.probe_sent) {
+      feedback.rtt = turn.now - *feedback.probe_sent;
     } else {
-      feedback.answers_awaited_probe = true;
-      feedback.rtt = turn.now - probe_sent_;
+      turn.context.counters.add(Count::kDropProbeUnknown);
     }
     return true;
   }
@@ -78,12 +90,15 @@ inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedb
   if (window_.is_in_flight(turn.context.sent, trigger)) {
     const SentPacket& packet = window_.packet(turn.context.sent, trigger);
     const unsigned expected = sack.retransmission ? 2 : 1;
-    if (packet.transmissions == expected) feedback.rtt = turn.now - packet.sent;
+    // Sent still more often: the timestamp says whether the latest transmission is meant.
+    const bool latest = packet.transmissions > 2 && sack.retransmission &&
+                        sack.cc_state.tx_ticks == ticks_at(packet.sent);
+    if (packet.transmissions == expected || latest) feedback.rtt = turn.now - packet.sent;
   } else if (trigger < window_.oldest() && trigger >= window_.oldest() - psn_range_max_) {
     // An acknowledgement overtook the SACK, as is usual with messages of one packet. The timestamp
     // is that of the transmission; but its 16 bits wrap, so it cannot prove a shorter way.
     const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
-    feedback.rtt = std::max(nanoseconds(std::int64_t{ticks} << 7), turn.peer.congestion.base_rtt());
+    feedback.rtt = std::max(ticks_long(ticks), turn.peer.congestion.base_rtt());
   }
   return true;
 }
@@ -102,8 +117,8 @@ void Requestor::on_sack(const Turn& turn, const wire::Sack& sack) {
     psn_range_ = std::min(sack.seth.mpr * kPsnsPerMpr, psn_range_max_);
   }
   if (window_.empty()) return;
-  if (feedback.answers_awaited_probe) {
-    probe_awaited_ = false;
+  if (feedback.probe_sent) {
+    if (*feedback.probe_sent == probe_sent_) probe_awaited_ = false;
     find_lost_by_probe(turn, feedback, sack.cc_state.ooo_count);
   }
   if (may_have_lost(turn)) find_lost(turn);
@@ -118,6 +133,7 @@ void Requestor::progressed(const Turn& turn) {
 
 void Requestor::heard(const Turn& turn) {
   last_feedback_ = turn.now;
+  turn.peer.last_feedback = turn.now;
   if (probes_in_row_ == 0) return;
   probes_in_row_ = 0;
   arm(turn);
@@ -137,7 +153,7 @@ void Requestor::heard(const Turn& turn) {
   // Of a packet that was sent twice, nobody knows which one has arrived.
   if (packet.transmissions > 1) {
     // Unless it came back sooner than anything can.
-    const bool too_soon = turn.now - packet.sent < peer.congestion.base_rtt() * 3 / 4;
+    const bool too_soon = turn.now - packet.sent < peer.congestion.least_rtt() * 3 / 4;
     if (too_soon && packet.lost_because == Count::kResentLost) widen_reorder_tolerance(turn);
     return;
   }
@@ -206,7 +222,8 @@ void Requestor::mark_path(const Turn& turn, const wire::Sack& sack) {
     case wire::PathMark::kAlwaysSkip: return change(EvInput::kAlwaysSkip);
     case wire::PathMark::kNone:
       if (is_usable(peer.paths.state(*ev))) {
-        peer.reverse.confirm(*ev, peer.paths.profile().entry(*ev).plane);
+        peer.reverse.confirm(*ev, peer.paths.profile().entry(*ev).plane, turn.now,
+                             peer.congestion.base_rtt());
       }
   }
 }
@@ -226,6 +243,7 @@ void Requestor::find_lost(const Turn& turn) {
   Peer& peer = turn.peer;
   peer.has_gap = false;
   const Instant excusable = peer.arrived_sent - reorder_tolerance(turn);
+  const Instant excusable_on_ev = peer.arrived_sent - turn.context.settings.reorder_floor;
   unsigned candidates = kLossCandidatesPerSack;
   window_.visit_in_flight(
       turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
@@ -236,8 +254,10 @@ void Requestor::find_lost(const Turn& turn) {
         }
         const bool overtaken =
             sent_before(packet.order, peer.flight->on_ev[packet.ev.raw()].latest);
-        if (overtaken || packet.sent < excusable) {
+        if (packet.sent < excusable || (overtaken && packet.sent <= excusable_on_ev)) {
           lose(turn, psn, packet, Count::kResentLost, true);
+        } else if (overtaken) {
+          peer.has_gap = true;  // to be looked at again
         }
         return --candidates > 0;
       });
@@ -249,9 +269,10 @@ void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
   // If the bitmap shows all that has arrived out of order, everything above it is missing too.
   const bool shows_all = std::popcount(feedback.bitmap) == ooo_count;
   const UnwrappedPsn known_end = shows_all ? window_.next() : feedback.bitmap_base + 64;
-  const Instant long_before = probe_sent_ - turn.peer.congestion.rtt();
+  const Instant long_before = *feedback.probe_sent - std::max(turn.peer.congestion.rtt(),
+                                                              turn.context.settings.reorder_floor);
   window_.visit_in_flight(turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet) {
-    if (packet.sent <= long_before && !sent_before(probe_order_, packet.order)) {
+    if (packet.sent <= long_before) {
       lose(turn, psn, packet, Count::kResentProbed, true);
     }
     return true;

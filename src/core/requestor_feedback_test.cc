@@ -5,6 +5,7 @@
 
 #include <ostream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "support/scripted_peer.h"
@@ -140,6 +141,74 @@ TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
   peer.deliver(peer.sack(2));
   EXPECT_EQ(peer.count(Count::kResentInVain), 0U);
   EXPECT_EQ(peer.peer().reorder_quarters, Peer::kReorderQuartersMin);
+}
+
+// MRC 7.4.5
+TEST(Requestor, HoldsNothingForLostBelowTheReorderFloor) {
+  ScriptedPeer early({.evs_per_plane = 64, .reorder_floor = kRtt * 5});
+  send_two_and_deliver_the_second(early, kRtt * 5);
+  EXPECT_EQ(early.count(Count::kResentLost), 0U);
+  EXPECT_EQ(only<wire::RdmaWrite>(early.collect()).size(), 0U) << "it may still come";
+  ScriptedPeer late({.evs_per_plane = 64, .reorder_floor = kRtt * 5});
+  send_two_and_deliver_the_second(late, kRtt * 5 + nanoseconds(1));
+  EXPECT_EQ(only<wire::RdmaWrite>(late.collect()).size(), 1U);
+  EXPECT_EQ(late.count(Count::kResentLost), 1U);
+}
+
+// MRC 7.4.5: the way that a SACK takes may be longer than that of the one before it.
+TEST(Requestor, AGapOnOnePathIsLookedAtAgainWhenTheReorderFloorHasPassed) {
+  ScriptedPeer peer({.evs_per_plane = 1, .reorder_floor = kRtt / 2});
+  peer.post(1, 2 * kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack_out_of_order(1));
+  EXPECT_TRUE(peer.collect().empty()) << "both were sent at once";
+  peer.advance(kRtt / 2);
+  peer.post(2, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack_out_of_order(2));
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100})) << "sooner than over different paths";
+}
+
+// MRC 7.4.6
+TEST(Requestor, AProbeShowsNothingForLostBelowTheReorderFloor) {
+  for (const bool late : {false, true}) {
+    ScriptedPeer peer({.reorder_floor = kRtt * (late ? 2 : 3)});
+    peer.post(1, kMtu);
+    (void)peer.collect();
+    const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kRtt * 2));
+    ASSERT_EQ(probes.size(), 1U);
+    wire::Sack answer = peer.sack(0);
+    answer.seth.trigger = wire::SackTrigger::probe(probes[0].peth.id);
+    peer.deliver(answer);
+    EXPECT_EQ(only<wire::RdmaWrite>(peer.collect()).size(), late ? 1U : 0U);
+  }
+}
+
+// MRC 7.4.5
+TEST(Requestor, WhatIsTooSoonGoesByTheLeastRoundTripNotByTheBaseOne) {
+  NsccSettings settings = std::get<NsccSettings>(nscc());
+  settings.measures_base_rtt = false;
+  for (const bool seen : {false, true}) {
+    ScriptedPeer peer({.evs_per_plane = 64, .congestion = settings});
+    if (seen) {
+      peer.post(9, kMtu);
+      (void)peer.collect();
+      peer.advance(kRtt / 2);
+      peer.deliver(peer.sack(1));
+      peer.deliver(peer.acknowledge(1, 1));
+    }
+    const std::int64_t base = seen ? 1 : 0;
+    peer.post(1, kMtu);
+    (void)peer.collect();
+    peer.advance(kRtt);
+    peer.post(2, kMtu);
+    (void)peer.collect();
+    peer.deliver(peer.sack_out_of_order(static_cast<std::size_t>(base + 1)));
+    EXPECT_EQ(psns_of(peer.collect()).size(), 1U);
+    peer.advance(kRtt / 2);
+    peer.deliver(peer.sack(base + 2));
+    EXPECT_EQ(peer.count(Count::kResentInVain), seen ? 0U : 1U);
+  }
 }
 
 // MRC 7.4.5
@@ -286,6 +355,29 @@ Duration rtt_after_answer(bool as_retransmission) {
 TEST(Requestor, MeasuresTheRoundTripOfARetransmissionOnlyIfItIsAnsweredAsSuch) {
   EXPECT_EQ(rtt_after_answer(false), kRtt);
   EXPECT_GT(rtt_after_answer(true), kRtt);
+}
+
+// MRC 8: in a deep incast most packets are sent many times. Without any round trip the window would
+// never open again.
+TEST(Requestor, MeasuresTheRoundTripOfAnyRetransmissionByItsTimestamp) {
+  for (const bool latest : {false, true}) {
+    ScriptedPeer peer({.congestion = nscc()});
+    peer.post(1, kMtu);
+    Sent sent = peer.collect();
+    std::uint16_t ticks = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+      peer.deliver(peer.nack(sent.at(0), NackReason::kNoResource));
+      ticks = write_of(sent.at(0)).sent->ticks;
+      peer.advance(microseconds(1));
+      sent = peer.collect();
+    }
+    peer.advance(kRtt * 3 / 2);
+    wire::Sack sack = peer.sack(1);
+    sack.retransmission = true;
+    sack.cc_state.tx_ticks = latest ? write_of(sent.at(0)).sent->ticks : ticks;
+    peer.deliver(sack);
+    EXPECT_EQ(peer.peer().congestion.rtt() > kRtt, latest);
+  }
 }
 
 // MRC 8

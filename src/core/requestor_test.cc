@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 namespace openmrc::core {
 namespace {
 
+using test::ev_of;
 using test::fixed_window;
 using test::ids_of;
 using test::kMtu;
@@ -251,6 +254,61 @@ TEST(Requestor, SendsOnePacketHoweverSmallTheWindow) {
   EXPECT_EQ(peer.collect().size(), 1U);
   peer.deliver(peer.sack(1));
   EXPECT_EQ(peer.collect().size(), 1U);
+}
+
+// MRC 9.3.1
+TEST(Requestor, SendsBurstsOverOnePathEach) {
+  ScriptedPeer peer({.planes = 2, .evs_per_plane = 8, .ev_burst = 16});
+  peer.post(1, 16 * 8 * kMtu);
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 16U * 8);
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    EXPECT_EQ(ev_of(sent[i]) == ev_of(sent[i - 1]), i % 16 != 0) << i;
+  }
+}
+
+// MRC 9.3.1
+TEST(Requestor, LeavesABurstWholeThoughOthersWaitForTheirTurn) {
+  // Two queue pairs to this peer, which share its paths, and one to another.
+  ScriptedPeer peer({.evs_per_plane = 64, .ev_burst = 20});
+  const Qpn neighbour = peer.connect(Qpn(0x778));
+  const Qpn stranger = peer.connect(Qpn(0x777), 9);
+  peer.post(1, 80 * kMtu);
+  for (const Qpn qpn : {neighbour, stranger}) {
+    ASSERT_FALSE(peer.endpoint().post_write(qpn, peer.now(),
+                                            {.id = 2,
+                                             .data = wire::Payload::of_length(80 * kMtu),
+                                             .remote_address = ScriptedPeer::kMemoryAddress,
+                                             .rkey = peer.rkey()}));
+  }
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 240U);
+  std::size_t length = 1;
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    if (ev_of(sent[i]) == ev_of(sent[i - 1])) {
+      ++length;
+    } else {
+      EXPECT_EQ(length, 20U) << "before packet " << i;
+      length = 1;
+    }
+  }
+  const auto of_stranger = [&](const Transmit& one) {
+    return std::get<wire::Ipv6Route>(one.packet.route).destination == peer.address(0, 9);
+  };
+  EXPECT_TRUE(std::any_of(sent.begin(), sent.begin() + 60, of_stranger)) << "all have their turn";
+}
+
+// MRC 7.4.6
+TEST(Requestor, AProbeDoesNotTakeThePathOfTheBurstBeforeIt) {
+  ScriptedPeer peer({.evs_per_plane = 8, .ev_burst = 16});
+  peer.post(1, kMtu);
+  const Ev silent = ev_of(peer.collect().at(0));
+  std::set<Ev> probed;
+  for (int i = 0; i < 3; ++i) {
+    for (const Transmit& probe : peer.await_packets(test::kTimeout)) probed.insert(ev_of(probe));
+  }
+  EXPECT_EQ(probed.size(), 3U);
+  EXPECT_FALSE(probed.contains(silent));
 }
 
 // MRC 7.5.1

@@ -12,21 +12,36 @@ constexpr Duration kTimeoutUnit = nanoseconds(1024);
 // However many retries, no interval is longer than 2^34 x 1.024 us, about five hours.
 constexpr std::uint32_t kTimeoutShiftMax = 34;
 
-// Probes without feedback come at doubling distances, up to this factor.
+// Further probes come at doubling distances, up to this factor.
 constexpr unsigned kProbeBackoffMax = 6;
+
+// MRC 7.4.1: linear first, then exponential.
+Duration timeout_after(std::uint32_t retries, unsigned exponent, std::uint32_t linear_retries) {
+  const std::uint32_t beyond = retries > linear_retries ? retries - linear_retries : 0;
+  return kTimeoutUnit * (std::int64_t{1} << std::min(exponent + beyond, kTimeoutShiftMax));
+}
 
 }  // namespace
 
-// MRC 7.4.1: linear first, then exponential.
+std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes) {
+  if (attributes.exponential_retries == kExponentialRetriesInfinite) return std::nullopt;
+  const std::uint32_t retries =
+      std::uint32_t{attributes.linear_retries} + attributes.exponential_retries;
+  Duration total{};
+  for (std::uint32_t retry = 0; retry <= retries; ++retry) {
+    total += timeout_after(retry, attributes.timeout, attributes.linear_retries);
+  }
+  return total;
+}
+
 Duration Requestor::timeout() const {
-  const std::uint32_t beyond = retries_ > linear_retries_ ? retries_ - linear_retries_ : 0;
-  const unsigned shift = std::min(timeout_exponent_ + beyond, kTimeoutShiftMax);
-  return kTimeoutUnit * (std::int64_t{1} << shift);
+  return timeout_after(retries_, timeout_exponent_, linear_retries_);
 }
 
 Duration Requestor::probe_timeout(const Turn& turn) const {
-  return turn.peer.congestion.rtt() * 2 *
-         (std::int64_t{1} << std::min<unsigned>(probes_in_row_, kProbeBackoffMax));
+  const unsigned beyond = std::max<unsigned>(probes_in_row_, kProbesBeforeBackoff - 1);
+  const unsigned doublings = std::min(beyond - (kProbesBeforeBackoff - 1), kProbeBackoffMax);
+  return turn.peer.congestion.rtt() * 2 * (std::int64_t{1} << doublings);
 }
 
 // All packets of the first message have arrived, and it is not acknowledged.
@@ -62,7 +77,6 @@ Instant Requestor::next_deadline(const Turn& turn) {
 void Requestor::send_probe(const Turn& turn) {
   probe_awaited_ = true;
   probe_sent_ = turn.now;
-  probe_order_ = turn.peer.send_order;
   ++probe_id_;
   if (probes_in_row_ < 0xff) ++probes_in_row_;
   turn.context.queue_control({.kind = ControlItem::Kind::kReliabilityProbe,
@@ -124,9 +138,10 @@ std::optional<Fatal> Requestor::time_out(const Turn& turn) {
   }
   window_.visit_in_flight(
       turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
-        // If nothing that was sent later has arrived, it is the peer that is silent, and no path
-        // is better than another.
-        const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order);
+        // If nothing that was sent later has arrived, or nothing was heard when it should have
+        // been, it is the peer that is silent, and no path is better than another.
+        const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order) &&
+                                   packet.sent + turn.peer.congestion.rtt() <= last_feedback_;
         if (packet.sent <= expired) lose(turn, psn, packet, Count::kResentTimeout, others_arrive);
         return true;
       });

@@ -95,6 +95,25 @@ TEST(Requestor, SendsAgainWhatTheAnswerToAProbeShowsToBeMissing) {
   EXPECT_EQ(peer.count(Count::kResentProbed), 3U);
 }
 
+// MRC 7.4.6: hosts are late at times.
+TEST(Requestor, AnAnswerThatComesAfterTheNextProbeCountsAsOfItsTimestamp) {
+  ScriptedPeer peer({.evs_per_plane = 64, .timeout = 16});
+  peer.post(1, 2 * kMtu);
+  (void)peer.collect();
+  const auto first = only<wire::ReliabilityProbe>(peer.await_packets(kRtt * 2));
+  ASSERT_EQ(first.size(), 1U);
+  peer.advance(kRtt / 2);
+  peer.post(2, kMtu);  // after the first probe
+  (void)peer.collect();
+  ASSERT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(kRtt * 2)).size(), 1U);
+  wire::Sack sack = peer.sack(1);
+  sack.seth.trigger = wire::SackTrigger::probe(first[0].peth.id);
+  sack.cc_state.tx_ticks = first[0].peth.sent.ticks;
+  peer.deliver(sack);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{101})) << "not what was sent after it";
+  EXPECT_EQ(peer.count(Count::kDropProbeUnknown), 0U);
+}
+
 // MRC 7.4.6
 TEST(Requestor, SendsNothingAgainForAnAnswerThatIsNotAwaited) {
   ScriptedPeer peer({.evs_per_plane = 64});
@@ -114,12 +133,16 @@ TEST(Requestor, SendsNothingAgainForAnAnswerThatIsNotAwaited) {
 
 // MRC 7.4.6
 TEST(Requestor, ProbesAsSoonAsEverOnceThePeerHasAnsweredAgain) {
-  // Probes that go unanswered come at growing distances. News of the peer ends that.
+  // Many probes that go unanswered come at growing distances. News of the peer ends that.
   ScriptedPeer peer({.timeout = 16});
   peer.post(1, 20 * kMtu);
   (void)peer.collect();
-  for (unsigned probes = 0; probes < 7; ++probes) {
+  Instant last = peer.now();
+  for (unsigned probes = 0; probes < kProbesBeforeBackoff + 4; ++probes) {
     ASSERT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(milliseconds(60))).size(), 1U);
+    const unsigned beyond = probes < kProbesBeforeBackoff ? 0 : probes - kProbesBeforeBackoff + 1;
+    EXPECT_EQ(peer.now() - last, kRtt * (2 << beyond)) << probes;
+    last = peer.now();
   }
   peer.deliver(peer.sack(3));
   (void)peer.collect();
@@ -153,6 +176,40 @@ TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
   EXPECT_EQ(peer.now(), start + kTimeout * 17);
   EXPECT_EQ(peer.count(Count::kTimeouts), 6U);
   EXPECT_EQ(peer.count(Count::kResentTimeout), 5U);
+}
+
+// MRC 7.4.1: docs/protocol/reliability.md has the formula.
+TEST(Requestor, TheTimeUntilItGivesUpOnASilentPeerIsKnown) {
+  const auto seven_six =
+      time_to_give_up({.timeout = 12, .linear_retries = 7, .exponential_retries = 6});
+  EXPECT_EQ(seven_six, nanoseconds(1024) * 4096 * (7 + (1 << 7) - 1)) << "562 ms";
+  EXPECT_EQ(time_to_give_up({.exponential_retries = 25}), std::nullopt) << "never";
+  const Duration longest = nanoseconds(1024) * (std::int64_t{1} << 34);
+  EXPECT_EQ(time_to_give_up({.timeout = 24, .linear_retries = 0, .exponential_retries = 12}),
+            nanoseconds(1024) * ((std::int64_t{1} << 35) - (1 << 24)) + longest * 2)
+      << "no interval is longer than 2^34 units";
+
+  ScriptedPeer peer({.timeout = 12, .linear_retries = 7, .exponential_retries = 6});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  const Instant start = peer.now();
+  while (peer.state() == QueuePairState::kReadyToSend && peer.fire_next()) (void)peer.collect();
+  EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kRetryExceeded});
+  EXPECT_EQ(peer.now() - start, *seven_six);
+}
+
+// A queue pair that never found a way has no path to name.
+TEST(Requestor, AFailureSaysWhetherThePathIsKnown) {
+  ScriptedPeer peer({.linear_retries = 0, .exponential_retries = 0});
+  peer.endpoint().set_port(peer.now(), Plane(0), false);
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  while (peer.state() == QueuePairState::kReadyToSend && peer.fire_next()) (void)peer.collect();
+  const auto failure = peer.failure();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->status, WorkStatus::kRetryExceeded);
+  EXPECT_FALSE(failure->path_known);
+  EXPECT_EQ(failure->last_feedback, Instant{});
 }
 
 // MRC 7.4.1
@@ -196,7 +253,9 @@ TEST(Requestor, SaysWhyItGaveUpAndFlushesTheRest) {
   ASSERT_FALSE(last.empty());
   EXPECT_EQ(failure->ev, ev_of(last[0]));
   EXPECT_EQ(failure->plane, last[0].plane);
+  EXPECT_TRUE(failure->path_known);
   EXPECT_EQ(failure->last_heard, heard);
+  EXPECT_EQ(failure->last_feedback, heard);
   EXPECT_EQ(peer.count(Count::kQueuePairsFailed), 1U);
   EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
 }
@@ -221,6 +280,24 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
   EXPECT_EQ(resend_times(peer, 3).size(), 3U);
   for (std::size_t i = 0; i < peer.profile().size(); ++i) {
     EXPECT_EQ(peer.ev_state(peer.ev(i)), EvState::kGood);
+  }
+}
+
+// MRC 9.3.1: the SACKs of what went over good paths are missing, too.
+TEST(Requestor, DoesNotBlameThePathsIfThePeerFellSilentBeforeItCouldSpeakOfThem) {
+  for (const bool spoke : {false, true}) {
+    ScriptedPeer peer({.evs_per_plane = 64});
+    peer.post(1, 8 * kMtu);
+    const Sent sent = peer.collect();
+    peer.advance(kRtt / 2);
+    peer.deliver(peer.sack_out_of_order(4));
+    if (spoke) {
+      peer.advance(kRtt / 2);
+      peer.deliver(peer.sack_out_of_order(4));
+    }
+    EXPECT_EQ(resend_times(peer, 1).size(), 1U);
+    EXPECT_EQ(peer.ev_state(ev_of(sent[0])), spoke ? EvState::kAssumedBad : EvState::kGood);
+    EXPECT_EQ(peer.ev_state(ev_of(sent[7])), EvState::kGood) << "nothing later has arrived";
   }
 }
 

@@ -29,6 +29,19 @@ struct ProbeSettings {
   Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
 };
 
+// The numbers of endpoint requests (MRC 7.3), which answers repeat. Endpoints that share a UDP port
+// tell by them whose an answer is: each has the numbers with the same upper bits. All endpoints of
+// a network leave equally many low bits to count with; see docs/protocol/choices.md.
+struct RequestIds {
+  std::uint16_t base = 0;          // the upper bits; the others are zero
+  std::uint16_t counted = 0xffff;  // ones in the low bits that count
+
+  // The numbers of endpoint `slot` of up to 64: bits 15 to 10 are the slot.
+  static constexpr RequestIds of_slot(std::uint8_t slot) {
+    return {.base = static_cast<std::uint16_t>(slot << 10), .counted = 0x3ff};
+  }
+};
+
 // What a process allows its endpoint to use.
 struct EndpointLimits {
   std::size_t queue_pairs = 1u << 17;
@@ -48,6 +61,13 @@ struct EndpointSettings {
   wire::UdpPort udp_port = wire::kUdpPortRoce;
   SackSettings sack{};
   ProbeSettings probe{};
+  RequestIds request_ids{};
+  // How many packets in a row take one EV, 1 to kEvBurstMax: with segmentation offload they leave
+  // in one system call. 1 is pure spraying.
+  std::uint8_t ev_burst = 1;
+  // Nothing is held for lost before something has arrived that was sent so much later. For hosts
+  // that are at times late by more than the network ever is.
+  Duration reorder_floor{};
   EndpointLimits limits{};
 };
 

@@ -2,6 +2,8 @@
 // Published results of MRC when parts of the network fail: docs/reproductions.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -219,6 +221,32 @@ void expect_left_within_50us(std::uint32_t uplinks, std::uint64_t seed) {
 TEST(PublishedFailures, ACutLinkIsLeftWithin50us) {
   for (const std::uint32_t uplinks : {2U, 8U, 32U}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_left_within_50us(uplinks, seed);
+  }
+}
+
+// Without any traffic of its own a receiver learns of dead paths only by probing. When the way
+// there and the way back fail together, neither side may wait for the other.
+void expect_no_standstill(std::uint32_t evs, std::uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << evs << " EVs, seed " << seed);
+  Scenario scenario = example("uplinks-removed-and-added");
+  auto& transport = std::get<MrcTransport>(scenario.transport);
+  transport.evs = evs;
+  transport.timeout_exponent = 12;  // 4 ms: no timeout may be needed
+  scenario.seed = seed;
+  const RunResult result = run_whole(scenario);
+  Picoseconds silent{};
+  Picoseconds longest{};
+  for (Picoseconds at{}; at < result.end; at += result.bucket_width) {
+    const bool moves = goodput(result, {at, at + result.bucket_width}) > 0;
+    silent = moves ? Picoseconds{} : silent + result.bucket_width;
+    longest = std::max(longest, silent);
+  }
+  EXPECT_LE(longest, us(400));
+}
+
+TEST(Failures, AReceiverWhoseWayBackFailsWithTheWayThereIsHeardAgainSoon) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const std::uint32_t evs : {4U, 16U, 64U, 256U}) expect_no_standstill(evs, seed);
   }
 }
 

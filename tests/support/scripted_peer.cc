@@ -25,7 +25,11 @@ wire::Ipv6Address address_of(bool ipv4, std::size_t plane, std::uint16_t host) {
 }
 
 core::EndpointSettings settings_of(const ScriptedOptions& options) {
-  core::EndpointSettings settings{.sack = options.sack, .limits = options.limits};
+  core::EndpointSettings settings{.sack = options.sack,
+                                  .request_ids = options.request_ids,
+                                  .ev_burst = options.ev_burst,
+                                  .reorder_floor = options.reorder_floor,
+                                  .limits = options.limits};
   for (std::size_t plane = 0; plane < options.planes; ++plane) {
     settings.addresses.push_back(address_of(options.ipv4, plane, kLocalHost));
   }

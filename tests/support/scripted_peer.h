@@ -41,6 +41,9 @@ struct ScriptedOptions {
   core::CongestionSettings congestion = fixed_window(1 << 16);
   core::SackSettings sack{};
   core::EndpointLimits limits{};
+  core::RequestIds request_ids{};
+  std::uint8_t ev_burst = 1;
+  Duration reorder_floor{};
   Psn first_psn{100};    // of the endpoint's requests
   Psn remote_psn{5000};  // of the peer's
   std::uint64_t seed = 1;

@@ -7,7 +7,10 @@
 #include <string>
 
 #include "decode_command.h"
+#include "doctor_command.h"
 #include "fabric_command.h"
+#include "lab_command.h"
+#include "perf_command.h"
 #include "sim_command.h"
 
 namespace {
@@ -31,7 +34,10 @@ int run(int argc, char** argv) {
 
   int exit_code = 0;
   openmrc::tools::add_decode_command(app, exit_code);
+  openmrc::tools::add_doctor_command(app, exit_code);
   openmrc::tools::add_fabric_command(app, exit_code);
+  openmrc::tools::add_lab_command(app, exit_code);
+  openmrc::tools::add_perf_command(app, exit_code);
   openmrc::tools::add_sim_command(app, exit_code);
 
   try {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/datapath/frame.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/header/ipv6.h"
+#include "openmrc/wire/header/udp.h"
+#include "openmrc/wire/icrc.h"
+#include "openmrc/wire/payload.h"
+#include "openmrc/wire/usid.h"
+
+namespace openmrc::datapath {
+namespace {
+
+// Where the address fields of an IPv6 header lie.
+constexpr std::size_t kSourceAt = wire::Ipv6Layout::Source::kOffset / 8;
+constexpr std::size_t kDestinationAt = wire::Ipv6Layout::Destination::kOffset / 8;
+
+// The address with which a packet leaves the last switch of its path; nothing if there is no path.
+std::optional<wire::Ipv6Address> end_of(const wire::Ipv6Address& carrier) {
+  const wire::UsidCarrier::List usids = wire::UsidCarrier(carrier).remaining();
+  if (usids.empty()) return std::nullopt;
+  wire::Ipv6Address end;
+  end.set_group(0, carrier.group(0));
+  end.set_group(1, carrier.group(1));
+  end.set_group(2, usids[usids.size() - 1].raw());
+  return end;
+}
+
+bool is_possible(const wire::Ipv6Route& route, Mode mode) {
+  switch (mode) {
+    case Mode::kUdp: return !route.encapsulation;
+    case Mode::kUsid:
+      return route.encapsulation && !route.encapsulation->srh &&
+             end_of(route.encapsulation->destination);
+    case Mode::kSrv6: return route.encapsulation.has_value();
+  }
+  return false;
+}
+
+void put_address(const wire::Ipv6Address& address, MutableBytes header, std::size_t at) {
+  std::ranges::copy(address.bytes, header.subspan(at).begin());
+}
+
+void write_trailer(ConstBytes covered, const Outgoing& outgoing, const Settings& settings,
+                   Frame& frame) {
+  const std::size_t pad = wire::pad_count(frame.payload.size());
+  std::uint32_t icrc = 0;
+  if (settings.send_icrc) icrc = wire::icrc_of(covered, std::array{frame.payload});
+  if (outgoing.is_spoilt) [[unlikely]]
+    icrc ^= 1;
+  FrameTrailer& trailer = frame.trailer;
+  trailer.buffer = {};
+  for (std::size_t i = 0; i < wire::kIcrcSize; ++i) {
+    trailer.buffer[pad + i] = static_cast<std::byte>(icrc >> 8 * i & 0xff);
+  }
+  trailer.size = pad + wire::kIcrcSize;
+}
+
+}  // namespace
+
+bool fill_envelope(const Outgoing& outgoing, const Settings& settings, Envelope& into) {
+  const wire::Packet& packet = *outgoing.packet;
+  const auto* route = std::get_if<wire::Ipv6Route>(&packet.route);
+  if (route == nullptr || !is_possible(*route, settings.mode)) return false;
+  const auto* trimmed = std::get_if<wire::TrimmedWrite>(&packet.transport.body);
+  const wire::Dscp dscp = trimmed != nullptr ? settings.wire.dscp.of(trimmed->place)
+                                             : settings.wire.dscp.of(packet.traffic_class);
+  into.to = route->encapsulation ? route->encapsulation->destination : route->destination;
+  into.flow_label = wire::ev_high(route->ev);
+  into.udp_port = packet.udp_port;
+  into.source_port = wire::ev_low(route->ev);
+  into.traffic_byte = wire::traffic_byte(dscp, packet.ecn);
+  into.plane = outgoing.plane;
+  return true;
+}
+
+void write_frame(const Outgoing& outgoing, const Settings& settings, Frame& into) {
+  const wire::Packet& packet = *outgoing.packet;
+  const wire::HeadersWritten written = wire::encode_headers(packet, settings.wire, into.buffer);
+  const MutableBytes covered =
+      MutableBytes(into.buffer).first(written.size).subspan(written.covered_from);
+  if (settings.mode == Mode::kSrv6) {
+    into.headers = MutableBytes(into.buffer).first(written.size);
+  } else {
+    // The kernel writes IP and UDP; these are for the ICRC, as the receiver will see them.
+    put_address(settings.ports[outgoing.plane.raw()].address, covered, kSourceAt);
+    if (settings.mode == Mode::kUsid) {
+      const auto& route = std::get<wire::Ipv6Route>(packet.route);
+      put_address(*end_of(route.encapsulation->destination), covered, kDestinationAt);
+    }
+    into.headers = covered.subspan(wire::kIpv6Size + wire::kUdpSize);
+  }
+  const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body);
+  into.payload = write != nullptr ? write->payload.bytes() : ConstBytes();
+  if (std::holds_alternative<wire::TrimmedWrite>(packet.transport.body)) {
+    into.trailer.size = 0;
+  } else {
+    write_trailer(covered, outgoing, settings, into);
+  }
+}
+
+}  // namespace openmrc::datapath

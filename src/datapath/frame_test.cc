@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/datapath/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "openmrc/datapath/arrival.h"
+#include "test_packets.h"
+
+namespace openmrc::datapath {
+namespace {
+
+using wire::Ipv6Address;
+
+constexpr Ipv6Address kOwn = Ipv6Address::of({0xfcbb, 0xbb00, 0x101, 0, 0, 0, 0, 0});
+constexpr Ipv6Address kPeer = Ipv6Address::of({0xfcbb, 0xbb00, 0x102, 0, 0, 0, 0, 0});
+constexpr Ipv6Address kCarrier = Ipv6Address::of({0xfcbb, 0xbb00, 1, 2, 0x102, 0, 0, 0});
+
+Settings settings_for(Mode mode) {
+  Settings settings;
+  settings.mode = mode;
+  settings.ports = {{.interface = "eth0", .address = kOwn}};
+  return settings;
+}
+
+wire::Packet packet_for(Mode mode, ConstBytes data) {
+  wire::Ipv6Route route{.source = kOwn, .destination = kPeer, .ev = Ev(0x1234'c001)};
+  if (mode != Mode::kUdp) {
+    route.encapsulation = wire::SrEncapsulation{.source = kOwn, .destination = kCarrier};
+  }
+  return test_write(route, data);
+}
+
+TEST(Envelope, AddressesThePeerOrThePath) {
+  const auto data = test_data(10);
+  for (const Mode mode : {Mode::kUdp, Mode::kUsid, Mode::kSrv6}) {
+    const auto packet = packet_for(mode, data);
+    Envelope envelope;
+    ASSERT_TRUE(fill_envelope({.packet = &packet}, settings_for(mode), envelope));
+    EXPECT_EQ(envelope.to, mode == Mode::kUdp ? kPeer : kCarrier);
+    EXPECT_EQ(envelope.source_port, 0xc001);
+    EXPECT_EQ(envelope.flow_label, 0x1234u);
+    EXPECT_EQ(envelope.traffic_byte, wire::traffic_byte(wire::Dscp(10), wire::Ecn::kCapable0));
+  }
+}
+
+bool is_possible(const wire::Packet& packet, Mode mode) {
+  Envelope envelope;
+  return fill_envelope({.packet = &packet}, settings_for(mode), envelope);
+}
+
+TEST(Envelope, IsRefusedWhenTheRouteIsOfAnotherMode) {
+  const auto data = test_data(10);
+  EXPECT_FALSE(is_possible(packet_for(Mode::kSrv6, data), Mode::kUdp));
+  EXPECT_FALSE(is_possible(packet_for(Mode::kUdp, data), Mode::kUsid));
+  EXPECT_FALSE(is_possible(packet_for(Mode::kUdp, data), Mode::kSrv6));
+}
+
+TEST(Envelope, IsRefusedWhenThereIsNoPath) {
+  const auto data = test_data(10);
+  auto no_path = packet_for(Mode::kUsid, data);
+  std::get<wire::Ipv6Route>(no_path.route).encapsulation->destination =
+      Ipv6Address::of({0xfcbb, 0xbb00, 0, 0, 0, 0, 0, 0});
+  EXPECT_FALSE(is_possible(no_path, Mode::kUsid));
+  auto ipv4 = packet_for(Mode::kUdp, data);
+  ipv4.route = wire::Ipv4Route{};
+  EXPECT_FALSE(is_possible(ipv4, Mode::kUdp));
+}
+
+// What arrives behind the last switch, put together again.
+TEST(Frame, HasTheIcrcThatIsRightAtTheEndOfThePath) {
+  const auto data = test_data(1001);
+  for (const Mode mode : {Mode::kUdp, Mode::kUsid}) {
+    const auto packet = packet_for(mode, data);
+    Frame frame;
+    write_frame({.packet = &packet}, settings_for(mode), frame);
+    std::vector<std::byte> buffer(kRoomInFront);
+    buffer.insert(buffer.end(), frame.headers.begin(), frame.headers.end());
+    buffer.insert(buffer.end(), frame.payload.begin(), frame.payload.end());
+    const ConstBytes trailer = frame.trailer.bytes();
+    buffer.insert(buffer.end(), trailer.begin(), trailer.end());
+    EXPECT_EQ(frame.size(), buffer.size() - kRoomInFront);
+    const Arrival arrival{.source = kOwn,
+                          .destination = kPeer,
+                          .flow_label = 0x1234,
+                          .source_port = 0xc001,
+                          .traffic_byte = wire::traffic_byte(wire::Dscp(10), wire::Ecn::kCapable0)};
+    const TakenHeaders headers(arrival, frame.size(), wire::kUdpPortRoce);
+    wire::Packet got;
+    EXPECT_EQ(decode_in_place(headers, buffer, kRoomInFront, {}, got), std::nullopt);
+    buffer.back() ^= std::byte{1};
+    EXPECT_EQ(decode_in_place(headers, buffer, kRoomInFront, {}, got), wire::Reject::kIcrcMismatch);
+  }
+}
+
+TEST(Frame, RefersToThePayloadWhereItLies) {
+  const auto data = test_data(100);
+  const auto packet = packet_for(Mode::kUdp, data);
+  Frame frame;
+  write_frame({.packet = &packet}, settings_for(Mode::kUdp), frame);
+  EXPECT_EQ(frame.payload.data(), data.data());
+}
+
+TEST(Frame, CanGoWithoutIcrcOrWithAWrongOne) {
+  const auto data = test_data(6);  // two bytes of padding
+  const auto packet = packet_for(Mode::kUdp, data);
+  Settings settings = settings_for(Mode::kUdp);
+  Frame right;
+  Frame spoilt;
+  write_frame({.packet = &packet}, settings, right);
+  write_frame({.packet = &packet, .is_spoilt = true}, settings, spoilt);
+  EXPECT_FALSE(std::ranges::equal(right.trailer.bytes(), spoilt.trailer.bytes()));
+  settings.send_icrc = false;
+  Frame without;
+  write_frame({.packet = &packet}, settings, without);
+  ASSERT_EQ(without.trailer.size, 6u);
+  for (const std::byte byte : without.trailer.bytes()) EXPECT_EQ(byte, std::byte{0});
+}
+
+}  // namespace
+}  // namespace openmrc::datapath

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/datapath/open.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "openmrc/datapath/receiver.h"
+#include "openmrc/datapath/sender.h"
+
+namespace openmrc::datapath {
+namespace {
+
+class SocketDatapath final : public Datapath {
+ public:
+  std::optional<Error> open(const Settings& settings) {
+    auto sender = Sender::open(settings, counters_, notices_);
+    if (!sender) return sender.error();
+    auto receiver = Receiver::open(settings, counters_, notices_);
+    if (!receiver) return receiver.error();
+    sender_ = *std::move(sender);
+    receiver_ = *std::move(receiver);
+    descriptors_[0] = receiver_->descriptor();
+    return std::nullopt;
+  }
+
+  void send(std::span<const Outgoing> burst) override { sender_->send(burst); }
+  [[nodiscard]] PlaneBits blocked() const override { return sender_->blocked(); }
+  [[nodiscard]] std::size_t receive(Instant now, std::span<Incoming> into) override {
+    return receiver_->receive(now, into);
+  }
+  [[nodiscard]] std::span<const int> descriptors() const override { return descriptors_; }
+  [[nodiscard]] Slot slot() const override { return receiver_->slot(); }
+  [[nodiscard]] const Counters& counters() const override { return counters_; }
+  [[nodiscard]] std::span<const Error> notices() const override { return notices_; }
+
+ private:
+  Counters counters_{};
+  std::vector<Error> notices_{};
+  std::unique_ptr<Sender> sender_{};
+  std::unique_ptr<Receiver> receiver_{};
+  std::array<int, 1> descriptors_{-1};
+};
+
+std::optional<Error> check(const Settings& settings) {
+  constexpr std::size_t kPlanesMax = std::numeric_limits<PlaneBits>::digits;
+  if (settings.ports.empty()) return Error{.what = "there is no port", .remedy = "name one"};
+  if (settings.ports.size() > kPlanesMax) {
+    return Error{
+        .what = fmt::format("{} ports are more than {}", settings.ports.size(), kPlanesMax),
+        .remedy = "use fewer"};
+  }
+  if (settings.wire.udp_port_alternate) {
+    return Error{.what = "sockets receive on one UDP port, not on an alternate one as well",
+                 .remedy = "set one udp_port"};
+  }
+  for (const Port& port : settings.ports) {
+    if (wire::is_mapped_ipv4(port.address)) {
+      return Error{
+          .what =
+              fmt::format("port address {} is IPv4, and packets leave by sockets over IPv6 only",
+                          wire::to_string(wire::unmapped(port.address))),
+          .remedy =
+              "give the interface an IPv6 address: ip addr add fd00::1/64 dev INTERFACE nodad"};
+    }
+    if (port.address == wire::Ipv6Address{}) {
+      return Error{.what = "a port has no address", .remedy = "give it one"};
+    }
+    if (settings.mode == Mode::kSrv6 && port.interface.empty()) {
+      return Error{.what = fmt::format("port {} has no interface, and mode \"srv6\" sends by one",
+                                       wire::to_string(port.address)),
+                   .remedy = "name it"};
+    }
+  }
+  return std::nullopt;
+}
+
+// A plane may need hundreds of sockets; many systems allow 1024 descriptors until one asks.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // what is still missing shows when a socket is opened
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Datapath>, Error> open(const Settings& settings) {
+  if (auto bad = check(settings)) return failure(*std::move(bad));
+  raise_descriptor_limit();
+  auto datapath = std::make_unique<SocketDatapath>();
+  if (auto bad = datapath->open(settings)) return failure(*std::move(bad));
+  return datapath;
+}
+
+}  // namespace openmrc::datapath

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/completion_queue.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "openmrc/base/check.h"
+#include "openmrc/host/clock.h"
+#include "openmrc/host/shard.h"
+
+namespace openmrc::host {
+
+CompletionQueue::~CompletionQueue() {
+  if (event_ >= 0) close(event_);
+}
+
+// The caller holds the lock.
+std::size_t CompletionQueue::take(std::span<Completion> into) {
+  const std::size_t count = std::min(into.size(), completions_.size());
+  const auto end = completions_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::copy(completions_.begin(), end, into.begin());
+  completions_.erase(completions_.begin(), end);
+  return count;
+}
+
+std::size_t CompletionQueue::poll(std::span<Completion> into) {
+  if (driver_ != nullptr) driver_->progress();
+  const std::lock_guard lock(mutex_);
+  return take(into);
+}
+
+std::size_t CompletionQueue::wait(std::span<Completion> into, Duration timeout) {
+  if (driver_ == nullptr) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait_for(lock, std::chrono::nanoseconds(timeout.raw()),
+                      [this] { return !completions_.empty(); });
+    return take(into);
+  }
+  const Instant end = now() + timeout;
+  for (;;) {
+    if (const std::size_t count = poll(into); count > 0) return count;
+    const Instant at = now();
+    if (at >= end) return 0;
+    driver_->sleep(end - at);
+  }
+}
+
+int CompletionQueue::descriptor() {
+  if (driver_ != nullptr) return driver_->descriptor();
+  const std::lock_guard lock(mutex_);
+  if (event_ < 0) {
+    event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    OPENMRC_CHECK(event_ >= 0, "the process may open another descriptor");
+  }
+  return event_;
+}
+
+void CompletionQueue::arm() {
+  if (driver_ != nullptr) return;
+  const int event = descriptor();
+  const std::lock_guard lock(mutex_);
+  std::uint64_t past = 0;
+  (void)!read(event, &past, sizeof past);  // empty is fine
+  armed_ = true;
+}
+
+void CompletionQueue::push(std::span<const Completion> completions) {
+  const std::lock_guard lock(mutex_);
+  completions_.insert(completions_.end(), completions.begin(), completions.end());
+  arrived_.notify_all();
+  if (!armed_) return;
+  armed_ = false;
+  const std::uint64_t one = 1;
+  (void)!write(event_, &one, sizeof one);  // a full counter is readable as well
+}
+
+}  // namespace openmrc::host

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openmrc/base/result.h"
+#include "openmrc/base/time.h"
+#include "openmrc/datapath/open.h"
+#include "openmrc/fabric/fabric.h"
+#include "openmrc/fabric/usid_plan.h"
+#include "openmrc/wire/settings.h"
+
+// One host's configuration: openmrc.toml. docs/guide/configuration.md has every key.
+namespace openmrc::host {
+
+// Who makes progress when the application does not call.
+enum class Progress : std::uint8_t {
+  kSleep,   // a thread for each shard, which sleeps until something happens
+  kPoll,    // a thread for each shard, which never sleeps: lowest delay, a core each
+  kCaller,  // nobody: polling and waiting for completions is what moves packets
+};
+
+enum class CongestionAlgorithm : std::uint8_t { kNscc, kFixed };
+
+// Where this host stands in a fabric of our addressing plan (fabric/usid_plan.h).
+struct FabricPlace {
+  fabric::Shape shape{};
+  fabric::HostIndex host{};
+  std::uint32_t block = fabric::kUsidBlockDefault;
+};
+
+struct PathConfig {
+  std::size_t evs = 64;    // of a connection, over all planes together
+  std::size_t burst = 8;   // packets that leave one after the other on one EV
+  std::uint64_t seed = 1;  // of the choice of EVs where they are drawn
+  std::uint8_t clean_answers = 3;
+  Duration probe_interval_max = milliseconds(100);
+  // How late a packet may be behind those sent after it before it is taken for lost; round trips
+  // may ask for more.
+  Duration reorder_floor = milliseconds(1);
+};
+
+struct CongestionConfig {
+  CongestionAlgorithm algorithm = CongestionAlgorithm::kNscc;
+  Duration base_rtt = microseconds(200);
+  std::int64_t bits_per_second = 10'000'000'000;  // of all ports together
+  std::optional<std::size_t> window{};  // kFixed: bytes in flight; default rate x base_rtt
+  bool trimming = false;                // whether switches trim
+};
+
+struct RetryConfig {
+  std::uint8_t timeout = 13;  // 1.024 us x 2^n
+  std::uint8_t linear = 7;
+  std::uint8_t exponential = 8;
+};
+
+// For tests: the fault decorator.
+struct FaultConfig {
+  double drop = 0;                       // part of the packets sent that vanish
+  double duplicate = 0;                  // part that is sent twice
+  double corrupt = 0;                    // part in which a bit is flipped
+  std::optional<std::uint32_t> plane{};  // only there
+  std::optional<std::uint32_t> ev{};     // only on this EV, by its place in the profile
+  std::uint64_t seed = 1;
+};
+
+struct Config {
+  std::string name{};                   // of the host, as peers and messages call it
+  std::vector<datapath::Port> ports{};  // by plane
+  std::optional<FabricPlace> fabric{};  // kUsid and kSrv6 need it
+  PathConfig paths{};
+  CongestionConfig congestion{};
+  RetryConfig retry{};
+  datapath::Mode mode = datapath::Mode::kUdp;
+  Progress progress = Progress::kSleep;
+  bool send_icrc = true;  // false: zero, which saves time between peers that do not look at it
+  bool receive_offload = true;
+  wire::WireSettings wire{};  // DSCP, UDP port, whether the ICRC is checked
+  std::uint16_t pkey = 0xffff;
+  std::uint16_t exchange_port = 18515;  // TCP, where connections are arranged
+  std::uint32_t mtu = 4096;             // payload bytes of a packet
+  Duration exchange_timeout = seconds(10);
+  std::size_t shards = 1;
+  std::size_t segments_max = 16;
+  std::size_t socket_buffer = 4 * 1024 * 1024;
+  std::size_t queue_pairs_max = 100'000;  // of a shard
+  std::optional<std::string> capture{};   // a pcapng file of all packets
+  std::optional<FaultConfig> faults{};
+  std::filesystem::path file{};  // where it was read from
+};
+
+struct ConfigError {
+  std::uint32_t line = 0;  // 0: nowhere in particular
+  std::string key{};       // as in the file: "port.interface"
+  std::string message{};   // what is wrong and what would be right
+  std::string file{};      // empty: the text came from no file
+};
+std::string to_string(const ConfigError& error);  // "openmrc.toml: line 3: paths.evs: ..."
+
+// Everything that is wrong with it, not only the first.
+Result<Config, std::vector<ConfigError>> parse_config(std::string_view text);
+// The file that is named, or else $OPENMRC_CONFIG, or else /etc/openmrc/openmrc.toml.
+Result<Config, std::vector<ConfigError>> load_config(
+    const std::optional<std::filesystem::path>& file);
+
+// A key as the reference shows it.
+struct ConfigKey {
+  std::string section{};  // empty: at the top
+  std::string name{};
+  std::string type{};
+  std::string preset{};  // what holds without it
+  std::string range{};
+};
+std::vector<ConfigKey> config_keys();
+
+}  // namespace openmrc::host

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/config.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace openmrc::host {
+namespace {
+
+constexpr std::string_view kUdp = R"(
+[[port]]
+interface = "p0"
+address = "fd00::1"
+[[port]]
+interface = "p1"
+address = "fd00:1::1"
+)";
+
+constexpr std::string_view kFabric = R"(
+[fabric]
+planes = 4
+rows = 2
+hosts_per_row = 2
+uplinks = 2
+host = "h3"
+[[port]]
+interface = "p0"
+[[port]]
+interface = "p1"
+[[port]]
+interface = "p2"
+[[port]]
+interface = "p3"
+)";
+
+std::string with(std::string_view before, std::string_view rest) {
+  return std::string(before) + std::string(rest);
+}
+
+// What is wrong, one in a line.
+std::string faults_of(std::string_view text) {
+  const auto config = parse_config(text);
+  if (config) return "";
+  std::string all;
+  for (const ConfigError& error : config.error()) all += to_string(error) + "\n";
+  return all;
+}
+
+TEST(Config, OfTwoPortsIsUdpWithDefaults) {
+  const auto config = parse_config(kUdp);
+  ASSERT_TRUE(config) << faults_of(kUdp);
+  EXPECT_EQ(config->mode, datapath::Mode::kUdp);
+  ASSERT_EQ(config->ports.size(), 2u);
+  EXPECT_EQ(config->ports[1].interface, "p1");
+  EXPECT_EQ(to_string(config->ports[1].address), "fd00:1::1");
+  EXPECT_EQ(config->paths.evs, 64u);
+  EXPECT_EQ(config->mtu, 4096u);
+  EXPECT_FALSE(config->fabric);
+  EXPECT_FALSE(config->faults);
+  EXPECT_FALSE(config->capture);
+  EXPECT_FALSE(config->congestion.window);
+  EXPECT_TRUE(config->send_icrc);
+  EXPECT_EQ(config->wire.icrc_check, wire::IcrcCheck::kVerify);
+  EXPECT_FALSE(config->name.empty()) << "the host's own name";
+}
+
+TEST(Config, TakesEveryKey) {
+  const auto config = parse_config(with(R"(
+name = "h3"
+mode = "srv6"
+mtu = 2048
+udp_port = 4792
+pkey = 0x8001
+shards = 4
+progress = "poll"
+queue_pairs_max = 1000
+[paths]
+evs = 8
+burst = 4
+seed = 77
+clean_answers = 5
+probe_interval_max = "50ms"
+reorder_floor = "1.5ms"
+[congestion]
+algorithm = "fixed"
+base_rtt = "1ms"
+rate = "4gbit"
+window = "256KiB"
+trimming = true
+[retry]
+timeout = 10
+linear = 3
+exponential = 25
+[dscp]
+control = 1
+no_trim = 2
+trimmable = 3
+trimmable_retransmission = 4
+trimmed = 5
+trimmed_last_hop = 6
+[wire]
+icrc = "off"
+[offload]
+segments_max = 1
+receive = false
+socket_buffer = "1MiB"
+[exchange]
+port = 18516
+timeout = "3s"
+[capture]
+file = "x.pcapng"
+[faults]
+drop = 0.1
+duplicate = 1
+corrupt = 0.001
+plane = 3
+ev = 7
+seed = 9
+)",
+                                        kFabric));
+  ASSERT_TRUE(config) << to_string(config.error().front());
+  EXPECT_EQ(config->name, "h3");
+  EXPECT_EQ(config->mode, datapath::Mode::kSrv6);
+  EXPECT_EQ(config->mtu, 2048u);
+  EXPECT_EQ(config->wire.udp_port.raw(), 4792);
+  EXPECT_EQ(config->pkey, 0x8001);
+  EXPECT_EQ(config->shards, 4u);
+  EXPECT_EQ(config->progress, Progress::kPoll);
+  EXPECT_EQ(config->queue_pairs_max, 1000u);
+  EXPECT_EQ(config->paths.evs, 8u);
+  EXPECT_EQ(config->paths.burst, 4u);
+  EXPECT_EQ(config->paths.seed, 77u);
+  EXPECT_EQ(config->paths.clean_answers, 5);
+  EXPECT_EQ(config->paths.probe_interval_max, milliseconds(50));
+  EXPECT_EQ(config->paths.reorder_floor, microseconds(1500));
+  EXPECT_EQ(config->congestion.algorithm, CongestionAlgorithm::kFixed);
+  EXPECT_EQ(config->congestion.base_rtt, milliseconds(1));
+  EXPECT_EQ(config->congestion.bits_per_second, 4'000'000'000);
+  EXPECT_EQ(config->congestion.window, 256u * 1024);
+  EXPECT_TRUE(config->congestion.trimming);
+  EXPECT_EQ(config->retry.timeout, 10);
+  EXPECT_EQ(config->retry.linear, 3);
+  EXPECT_EQ(config->retry.exponential, 25);
+  EXPECT_EQ(config->wire.dscp, (wire::DscpMap{wire::Dscp(1), wire::Dscp(2), wire::Dscp(3),
+                                              wire::Dscp(4), wire::Dscp(5), wire::Dscp(6)}));
+  EXPECT_EQ(config->wire.icrc_check, wire::IcrcCheck::kSkip);
+  EXPECT_FALSE(config->send_icrc);
+  EXPECT_EQ(config->segments_max, 1u);
+  EXPECT_FALSE(config->receive_offload);
+  EXPECT_EQ(config->socket_buffer, 1u << 20);
+  EXPECT_EQ(config->exchange_port, 18516);
+  EXPECT_EQ(config->exchange_timeout, seconds(3));
+  EXPECT_EQ(config->capture, "x.pcapng");
+  ASSERT_TRUE(config->faults);
+  EXPECT_EQ(config->faults->drop, 0.1);
+  EXPECT_EQ(config->faults->duplicate, 1);
+  EXPECT_EQ(config->faults->corrupt, 0.001);
+  EXPECT_EQ(config->faults->plane, 3u);
+  EXPECT_EQ(config->faults->ev, 7u);
+  EXPECT_EQ(config->faults->seed, 9u);
+}
+
+TEST(Config, TakesAddressesFromThePlan) {
+  const auto config = parse_config(with("mode = \"usid\"", kFabric));
+  ASSERT_TRUE(config) << faults_of(with("mode = \"usid\"", kFabric));
+  ASSERT_TRUE(config->fabric);
+  EXPECT_EQ(config->fabric->host, fabric::HostIndex(3));
+  EXPECT_EQ(config->fabric->block, 0xfcbb'bb00u);
+  EXPECT_EQ(to_string(config->ports[0].address), "fd4d:5243::1:2");
+  EXPECT_EQ(to_string(config->ports[3].address), "fd4d:5243:0:3::1:2");
+}
+
+TEST(Config, GivesOnlyAsManyPathsAsThereAre) {
+  EXPECT_EQ(parse_config(with("mode = \"srv6\"", kFabric))->paths.evs, 8u);
+  EXPECT_EQ(parse_config(kFabric)->paths.evs, 64u) << "with UDP an EV is not one path";
+  const std::string three = with(kUdp, "[[port]]\naddress = \"fd00:2::1\"\n");
+  EXPECT_EQ(parse_config(three)->paths.evs, 63u) << "a multiple of the planes";
+}
+
+TEST(Config, IcrcHasThreeForms) {
+  const auto ignored = parse_config(with(kUdp, "[wire]\nicrc = \"ignore\""));
+  ASSERT_TRUE(ignored);
+  EXPECT_TRUE(ignored->send_icrc);
+  EXPECT_EQ(ignored->wire.icrc_check, wire::IcrcCheck::kSkip);
+}
+
+struct Mistake {
+  std::string_view text;  // after kUdp, whose last line is 7
+  std::string_view said;
+};
+
+TEST(Config, NamesEachMistakeWithLineAndRemedy) {
+  constexpr Mistake kMistakes[]{
+      {"[paths]\nevs = 300", "line 9: paths.evs: must be a whole number, 1 to 256, not 300"},
+      {"[paths]\nevs = 63", "line 9: paths.evs: 63 cannot be shared evenly by 2 planes; 62 can"},
+      {"[paths]\nevs = \"8\"", "line 9: paths.evs: must be a whole number, 1 to 256, not \"8\""},
+      {"[paths]\nburts = 4", "line 9: paths.burts: unknown; did you mean burst?"},
+      {"[paths]\nreorder_floor = \"5\"",
+       "must be a time with its unit, as in \"10ms\", \"1us\" to \"1s\", not \"5\""},
+      {"[paths]\nreorder_floor = \"5s\"", "\"1us\" to \"1s\", not \"5s\""},
+      {"[paths]\nseed = -1", "line 9: paths.seed: must be a whole number, 0 or more, not -1"},
+      {"[path]\nevs = 8", "line 8: path: unknown; did you mean [paths]?"},
+      {"[[paths]]\nevs = 8", "line 8: paths: is there once: write [paths], not [[paths]]"},
+      {"[zzzzzzzzzz]", "line 8: zzzzzzzzzz: unknown; there are name, mode, "},
+      {"[congestion]\nrate = 4", "congestion.rate: must be a rate with its unit"},
+      {"[congestion]\nwindow = \"1MiB\"", "is for algorithm = \"fixed\""},
+      {"[congestion]\nalgorithm = \"fixed\"\nwindow = 100",
+       "does not hold one packet of mtu = 4096"},
+      {"[congestion]\nalgorithm = \"reno\"", "must be one of \"nscc\", \"fixed\", not \"reno\""},
+      {"[congestion]\nbase_rtt = \"10\"", "line 9: congestion.base_rtt: must be a time"},
+      {"[congestion]\ntrimming = 1", "congestion.trimming: must be true or false, not 1"},
+      {"[dscp]\ncontrol = 64", "dscp.control: must be a whole number, 0 to 63, not 64"},
+      {"[dscp]\ncontrol = 8",
+       "line 9: dscp.control: 8 is also dscp.no_trim; each must have a DSCP of its own"},
+      {"[dscp]\ntrimmed = 1\ntrimmed_last_hop = 1",
+       "line 10: dscp.trimmed_last_hop: 1 is also dscp.trimmed"},
+      {"[faults]\ndrop = 1.5", "faults.drop: must be a number from 0 to 1, not 1.5"},
+      {"[faults]\ndrop = nan", "faults.drop: must be a number from 0 to 1"},
+      {"[faults]\nplane = 2", "line 9: faults.plane: 2 is no plane; there are 2, from 0"},
+      {"[faults]\nev = 64", "line 9: faults.ev: 64 is no EV; there are 64, from 0"},
+      {"[capture]\nfile = \"\"", "capture.file: must not be empty"},
+      {"[capture]\nfile = 1", "capture.file: must be a text in quotes, not 1"},
+      {"[retry]\ntimeout = 25", "retry.timeout: must be a whole number, 0 to 24"},
+      {"[retry]\nmtu = 25", "retry.mtu: unknown; it belongs at the top"},
+      {"[wire]\nsegments_max = 1", "wire.segments_max: unknown; it belongs in [offload]"},
+      {"[offload]\nsocket_buffer = \"1KiB\"", "\"64KiB\" to \"1GiB\", not \"1KiB\""},
+      {"[[port]]\naddress = \"10.0.0.1\"",
+       "line 9: port.address: must be an IPv6 address, as in \"fd4d:5243::1\", not \"10.0.0.1\""},
+      {"[[port]]\naddress = \"::ffff:10.0.0.1\"", "is an IPv4 address; packets travel over IPv6"},
+      {"[[port]]\naddress = 7", "line 9: port.address: must be a text in quotes, not 7"},
+      {"[[port]]\naddress = \"fd00::1\"", "fd00::1 is also the address in plane 0"},
+      {"[[port]]\naddress = \"ff02::1\"", "must be an address of one host, not ff02::1"},
+      {"[[port]]\ninterface = \"p2\"",
+       "line 8: port.address: is missing: this host's address in "
+       "plane 2"},
+      {"[[port]]\naddress = \"fd00::3\"\ninterface = \"a/b\"",
+       "\"a/b\" is no name of an interface"},
+      {"[[port]]\nadress = \"fd00::3\"", "line 9: port.adress: unknown; did you mean address?"},
+      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2", "line 8: fabric.host: is missing"},
+      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h2\"",
+       "line 12: fabric.host: "},
+      {"[fabric]\nplanes = 2\nrows = 2\nhosts_per_row = 2\nhost = \"h1\"", "fabric.uplinks: "},
+      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"\nblock = \"fcbb::1\"",
+       "line 13: fabric.block: must be an IPv6 prefix of 32 bits"},
+      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"",
+       "line 4: port.address: fd00::1 is not what the fabric's plan gives h1 in plane 0: "
+       "fd4d:5243::2; leave the key out"},
+      {"[fabric]\nplanes = 3\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"",
+       "line 2: port: there are 2 of [[port]], and the fabric has 3 planes"},
+      {"x = [", "line 8: is not TOML: "},
+  };
+  for (const Mistake& mistake : kMistakes) {
+    const std::string said = faults_of(with(kUdp, mistake.text));
+    EXPECT_NE(said.find(mistake.said), std::string::npos)
+        << mistake.text << "\nexpected: " << mistake.said << "\nsaid: " << said;
+  }
+}
+
+TEST(Config, NamesMistakesAtTheTop) {
+  constexpr Mistake kMistakes[]{
+      {"mode = \"srv7\"", "line 1: mode: must be one of \"udp\", \"usid\", \"srv6\", not \"srv7\""},
+      {"mode = \"srv6\"",
+       "line 1: mode: \"srv6\" needs to know the paths: add the section [fabric]"},
+      {"mtu = 9000", "line 1: mtu: must be a whole number, 16 to 8192, not 9000"},
+      {"pkey = 65536", "line 1: pkey: must be a whole number, 0x0 to 0xffff, not 65536"},
+      {"name = \"a b\"", "line 1: name: must be at most 255 letters"},
+      {"shards = 0", "line 1: shards: must be a whole number, 1 to 64, not 0"},
+      {"paths = 3", "line 1: paths: is a section: write [paths]"},
+      {"timeout = 3", "line 1: timeout: unknown; it belongs in [retry]"},
+  };
+  for (const Mistake& mistake : kMistakes) {
+    const std::string said = faults_of(with(mistake.text, kUdp));
+    EXPECT_NE(said.find(mistake.said), std::string::npos)
+        << mistake.text << "\nexpected: " << mistake.said << "\nsaid: " << said;
+  }
+  EXPECT_NE(faults_of("").find("port: is missing: write [[port]]"), std::string::npos);
+  EXPECT_NE(faults_of("[port]\naddress = \"fd00::1\"").find("line 1: port: is a list"),
+            std::string::npos);
+}
+
+TEST(Config, NeedsTheInterfaceThatSrv6SendsBy) {
+  std::string text = with("mode = \"srv6\"", kFabric);
+  text.replace(text.find("interface = \"p2\""), 16, "");
+  EXPECT_EQ(faults_of(text),
+            "line 12: port.interface: is missing: with mode = \"srv6\" packets leave by a named "
+            "interface\n");
+}
+
+TEST(Config, RefusesMorePathsThanTheFabricHas) {
+  const std::string said = faults_of(with("mode = \"srv6\"\n[paths]\nevs = 16", kFabric));
+  EXPECT_EQ(said,
+            "line 3: paths.evs: 16 are more than the 8 paths that the fabric has (planes x "
+            "uplinks)\n");
+}
+
+TEST(Config, SaysAllThatIsWrongByLine) {
+  const auto config = parse_config(R"(mtu = "big"
+shards = 0
+[paths]
+evs = 7
+burst = 0
+[[port]]
+address = "fd00::1"
+[[port]]
+address = "fd00::2"
+[faults]
+plane = 9
+colour = "red"
+)");
+  ASSERT_FALSE(config);
+  std::vector<std::string> keys;
+  for (const ConfigError& error : config.error()) keys.push_back(error.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"mtu", "shards", "paths.evs", "paths.burst",
+                                            "faults.plane", "faults.colour"}));
+  EXPECT_TRUE(std::ranges::is_sorted(config.error(), {}, &ConfigError::line));
+}
+
+TEST(Config, SaysAMistakeOnce) {
+  EXPECT_EQ(parse_config(with(kUdp, "[paths]\nevs = 0")).error().size(), 1u);
+  EXPECT_EQ(parse_config(with(kUdp, "[congestion]\nwindow = -1")).error().size(), 1u);
+  EXPECT_EQ(parse_config(with(kUdp, "[[port]]\naddress = 3")).error().size(), 1u);
+  EXPECT_EQ(parse_config(with(kUdp, "[dscp]\ncontrol = 99")).error().size(), 1u);
+}
+
+class ConfigFile : public ::testing::Test {
+ protected:
+  ConfigFile() {
+    path_ =
+        std::filesystem::temp_directory_path() / fmt::format("openmrc-config-{}.toml", getpid());
+  }
+  ~ConfigFile() override {
+    std::error_code error;
+    std::filesystem::remove(path_, error);
+    unsetenv("OPENMRC_CONFIG");
+  }
+  void write(std::string_view text) const { std::ofstream(path_) << text; }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(ConfigFile, IsNamedInWhatIsWrongWithIt) {
+  write("mtu = 1\n");
+  const auto config = load_config(path_);
+  ASSERT_FALSE(config);
+  EXPECT_TRUE(to_string(config.error().back()).starts_with(path_.string() + ": line 1: mtu: "));
+}
+
+TEST_F(ConfigFile, IsRememberedByTheConfiguration) {
+  write(kUdp);
+  const auto config = load_config(path_);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->file, path_);
+}
+
+TEST_F(ConfigFile, MayComeFromTheEnvironment) {
+  write(kUdp);
+  setenv("OPENMRC_CONFIG", path_.c_str(), 1);
+  const auto config = load_config(std::nullopt);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->file, path_);
+}
+
+TEST_F(ConfigFile, IsMissedByName) {
+  setenv("OPENMRC_CONFIG", path_.c_str(), 1);
+  const auto config = load_config(std::nullopt);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(to_string(config.error().front()),
+            path_.string() +
+                ": cannot be read: No such file or directory; name another file, or set "
+                "OPENMRC_CONFIG to one");
+}
+
+TEST_F(ConfigFile, MayNotBeADirectoryOrHuge) {
+  EXPECT_NE(to_string(load_config("/tmp").error().front()).find("it is a directory"),
+            std::string::npos);
+  EXPECT_NE(to_string(load_config("/dev/zero").error().front()).find("is larger than 1MiB"),
+            std::string::npos);
+}
+
+// The document's tables as they are in the code: section, key, type, default, range.
+std::set<std::string> documented_keys() {
+  std::ifstream file(OPENMRC_SOURCE_DIR "/docs/guide/configuration.md");
+  EXPECT_TRUE(file);
+  const std::regex heading(R"(^## .*?\[+(\w+)\]+.*)");
+  const std::regex row(R"(^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| ([^|]*) \| [^|]+ \|$)");
+  std::set<std::string> keys;
+  std::string section;
+  std::smatch match;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_match(line, match, heading)) section = match[1];
+    if (!std::regex_match(line, match, row)) continue;
+    keys.insert(fmt::format("[{}] {} | {} | {} | {}", section, match[1].str(), match[2].str(),
+                            match[3].str(), match[4].str()));
+  }
+  return keys;
+}
+
+TEST(ConfigReference, HasEveryKeyWithTypeDefaultAndRange) {
+  const auto code_marks = [](std::string text, bool is_value) {
+    return is_value ? fmt::format("`{}`", text) : text;
+  };
+  std::set<std::string> keys;
+  for (const ConfigKey& key : config_keys()) {
+    const bool is_value = key.preset.find_first_of("\"0123456789") == 0 || key.preset == "true" ||
+                          key.preset == "false";
+    keys.insert(fmt::format("[{}] {} | {} | {} | {}", key.section, key.name, key.type,
+                            code_marks(key.preset, is_value), key.range.empty() ? "-" : key.range));
+  }
+  const std::set<std::string> documented = documented_keys();
+  for (const std::string& key : keys) EXPECT_TRUE(documented.contains(key)) << "not there: " << key;
+  for (const std::string& key : documented)
+    EXPECT_TRUE(keys.contains(key)) << "no such key: " << key;
+}
+
+TEST(ConfigReference, IsAlsoTheManualPage) {
+  std::ifstream file(OPENMRC_SOURCE_DIR "/docs/man/openmrc.toml.5");
+  ASSERT_TRUE(file);
+  std::stringstream page;
+  page << file.rdbuf();
+  for (const ConfigKey& key : config_keys()) {
+    EXPECT_NE(page.str().find("\n.B " + key.name + "\n"), std::string::npos) << key.name;
+  }
+}
+
+// A file that uses everything the reference shows parses.
+TEST(ConfigReference, ShowsExamplesThatAreRight) {
+  std::ifstream file(OPENMRC_SOURCE_DIR "/docs/guide/configuration.md");
+  std::string example;
+  int examples = 0;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "```toml") {
+      inside = true;
+      example.clear();
+    } else if (inside && line == "```") {
+      inside = false;
+      ++examples;
+      EXPECT_EQ(faults_of(example), "") << example;
+    } else if (inside) {
+      example += line + "\n";
+    }
+  }
+  EXPECT_GE(examples, 2);
+}
+
+}  // namespace
+}  // namespace openmrc::host

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/exchange.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <thread>
+
+#include "openmrc/host/clock.h"
+
+namespace openmrc::host {
+namespace {
+
+constexpr Duration kLong = seconds(20);  // never used up unless something is wrong
+
+struct Pair {
+  ExchangeListener listener;
+  ExchangeConnection client;
+  ExchangeConnection server;
+};
+
+Pair connected(const std::string& host = "::1") {
+  auto listener = ExchangeListener::open(0);
+  EXPECT_TRUE(listener) << to_string(listener.error());
+  auto client = ExchangeConnection::connect(host, listener->port(), kLong);
+  EXPECT_TRUE(client) << to_string(client.error());
+  auto server = listener->accept(kLong);
+  EXPECT_TRUE(server) << to_string(server.error());
+  return {std::move(*listener), std::move(*client), std::move(*server)};
+}
+
+TEST(Exchange, CarriesLinesBothWays) {
+  Pair pair = connected();
+  EXPECT_FALSE(pair.client.send(R"({"a":1})"));
+  EXPECT_FALSE(pair.client.send(""));
+  EXPECT_FALSE(pair.client.send("last"));
+  EXPECT_EQ(pair.server.receive(kLong), R"({"a":1})");
+  EXPECT_EQ(pair.server.receive(kLong), "");
+  EXPECT_EQ(pair.server.receive(kLong), "last");
+  EXPECT_FALSE(pair.server.send("back"));
+  EXPECT_EQ(pair.client.receive(kLong), "back");
+}
+
+TEST(Exchange, IsReachedByIpv4AndByName) {
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    Pair pair = connected(host);
+    EXPECT_FALSE(pair.client.send(host));
+    EXPECT_EQ(pair.server.receive(kLong), host);
+    EXPECT_NE(pair.client.peer().find(host), std::string::npos);
+  }
+}
+
+TEST(Exchange, CarriesTheLongestLineAndNoLonger) {
+  Pair pair = connected();
+  const std::string longest(kExchangeLineMax, 'x');
+  auto sent = std::async(std::launch::async, [&] { return pair.client.send(longest, kLong); });
+  EXPECT_EQ(pair.server.receive(kLong), longest);
+  EXPECT_FALSE(sent.get());
+  EXPECT_EQ(pair.client.send(longest + "x")->fault, ExchangeFault::kLine);
+  EXPECT_EQ(pair.client.send("a\nb")->fault, ExchangeFault::kLine);
+}
+
+// Somebody who speaks no protocol of ours.
+class Stranger {
+ public:
+  explicit Stranger(std::uint16_t port) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(port);
+    address.sin6_addr = in6addr_loopback;
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+  }
+  // As much as is taken.
+  void flood(std::size_t size) const {
+    const std::string bytes(64 * 1024, 'x');
+    for (std::size_t sent = 0; sent < size;) {
+      const ssize_t taken = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (taken < 0) return;
+      sent += static_cast<std::size_t>(taken);
+    }
+  }
+
+ private:
+  datapath::FileDescriptor socket_;
+};
+
+TEST(Exchange, RefusesALineWithoutEnd) {
+  const auto listener = ExchangeListener::open(0);
+  ASSERT_TRUE(listener);
+  const Stranger stranger(listener->port());
+  auto server = listener->accept(kLong);
+  ASSERT_TRUE(server);
+  std::thread flood([&] { stranger.flood(2 * kExchangeLineMax); });
+  const auto line = server->receive(kLong);
+  ASSERT_FALSE(line);
+  EXPECT_EQ(line.error().fault, ExchangeFault::kLine);
+  server = failure(ExchangeError{});  // closes, which ends the flood
+  flood.join();
+}
+
+TEST(Exchange, WaitsNoLongerThanItIsTold) {
+  Pair pair = connected();
+  const Instant begin = now();
+  EXPECT_EQ(pair.server.receive(milliseconds(30)).error().fault, ExchangeFault::kTimeout);
+  EXPECT_EQ(pair.listener.accept(milliseconds(30)).error().fault, ExchangeFault::kTimeout);
+  EXPECT_GE(now() - begin, milliseconds(60));
+  EXPECT_LT(now() - begin, seconds(10));
+}
+
+TEST(Exchange, WaitsNoLongerForOneWhoTakesNothing) {
+  Pair pair = connected();
+  const Instant begin = now();
+  const std::string much(kExchangeLineMax, 'x');
+  std::optional<ExchangeError> error;
+  for (int i = 0; i < 100 && !error; ++i) error = pair.client.send(much, milliseconds(30));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->fault, ExchangeFault::kTimeout);
+  EXPECT_GE(now() - begin, milliseconds(30));
+  EXPECT_LT(now() - begin, seconds(10));
+}
+
+TEST(Exchange, ClientMayStartFirst) {
+  std::uint16_t port = 0;
+  {
+    const auto listener = ExchangeListener::open(0);
+    ASSERT_TRUE(listener);
+    port = listener->port();
+  }
+  auto client = std::async(std::launch::async,
+                           [&] { return ExchangeConnection::connect("::1", port, kLong); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  const auto listener = ExchangeListener::open(port);
+  ASSERT_TRUE(listener) << to_string(listener.error());
+  EXPECT_TRUE(listener->accept(kLong));
+  EXPECT_TRUE(client.get());
+}
+
+TEST(Exchange, SaysThatNobodyIsThere) {
+  std::uint16_t port = 0;
+  {
+    const auto listener = ExchangeListener::open(0);
+    ASSERT_TRUE(listener);
+    port = listener->port();
+  }
+  const auto none = ExchangeConnection::connect("127.0.0.1", port, milliseconds(120));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().fault, ExchangeFault::kUnreachable);
+  EXPECT_NE(to_string(none.error()).find("within 120ms: Connection refused; is the server"),
+            std::string::npos)
+      << to_string(none.error());
+}
+
+TEST(Exchange, SaysThatANameLeadsNowhere) {
+  const auto none = ExchangeConnection::connect("no-such-host.invalid", 1, seconds(5));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().fault, ExchangeFault::kName);
+}
+
+TEST(Exchange, SaysThatThePortIsTaken) {
+  const auto first = ExchangeListener::open(0);
+  ASSERT_TRUE(first);
+  const auto second = ExchangeListener::open(first->port());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().fault, ExchangeFault::kSystem);
+  EXPECT_NE(to_string(second.error()).find("Address already in use"), std::string::npos);
+}
+
+bool goes_in_time(const ExchangeConnection& connection) {
+  const Instant begin = now();
+  while (!connection.peer_gone() && now() - begin < kLong) std::this_thread::yield();
+  return connection.peer_gone();
+}
+
+TEST(Exchange, NoticesThatThePeerHasClosed) {
+  Pair pair = connected();
+  EXPECT_FALSE(pair.server.peer_gone());
+  EXPECT_FALSE(pair.client.send("farewell"));
+  {
+    const ExchangeConnection closed = std::move(pair.client);
+  }
+  EXPECT_TRUE(goes_in_time(pair.server));
+  EXPECT_EQ(pair.server.receive(kLong), "farewell") << "what it said before still counts";
+  EXPECT_EQ(pair.server.receive(kLong).error().fault, ExchangeFault::kClosed);
+}
+
+// A process that connects and does nothing more.
+pid_t start_client(std::uint16_t port) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  const auto client = ExchangeConnection::connect("::1", port, kLong);
+  ::pause();
+  ::_exit(client ? 0 : 1);
+}
+
+TEST(Exchange, NoticesThatThePeerWasKilled) {
+  const auto listener = ExchangeListener::open(0);
+  ASSERT_TRUE(listener);
+  const pid_t child = start_client(listener->port());
+  ASSERT_GT(child, 0);
+  auto server = listener->accept(kLong);
+  const bool was_there = server && !server->peer_gone();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ASSERT_TRUE(was_there);
+  EXPECT_TRUE(goes_in_time(*server));
+  EXPECT_EQ(server->receive(kLong).error().fault, ExchangeFault::kClosed);
+}
+
+PeerCard some_card() {
+  return {.host = "h0",
+          .qpn = 0x123456,
+          .psn = 0xffffff,
+          .addresses = {wire::Ipv6Address::of({0xfd00, 0, 0, 0, 0, 0, 0, 1}),
+                        wire::mapped(wire::Ipv4Address(0x0a000001))},
+          .fabric_host = 3,
+          .mtu = 4096,
+          .mpr = 8,
+          .max_wimm = 128};
+}
+
+TEST(Cards, ComeBackAsTheyWere) {
+  PeerCard card = some_card();
+  EXPECT_EQ(peer_card_from(to_json(card)), card);
+  card.fabric_host.reset();
+  EXPECT_EQ(peer_card_from(to_json(card)), card);
+  const MemoryCard memory{
+      .address = 0xffff'ffff'0000'0000, .length = 0xffff'ffff, .rkey = 0xffff'ffff};
+  EXPECT_EQ(memory_card_from(to_json(memory)), memory);
+}
+
+TEST(Cards, TravelTogetherInOneLine) {
+  std::vector<PeerCard> cards(10'000, some_card());
+  cards[17].qpn = 17;
+  const std::string line = to_json(std::span<const PeerCard>(cards));
+  EXPECT_LT(line.size(), kExchangeLineMax);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(peer_cards_from(line), cards);
+  const std::vector<MemoryCard> regions{{.address = 1, .length = 2, .rkey = 3}};
+  EXPECT_EQ(memory_cards_from(to_json(std::span<const MemoryCard>(regions))), regions);
+  EXPECT_FALSE(memory_cards_from(to_json(regions[0])));
+}
+
+TEST(Cards, HaveOneFormThatOthersCanRead) {
+  EXPECT_EQ(to_json(some_card()),
+            R"({"openmrc":1,"kind":"queue pair","host":"h0","qpn":1193046,"psn":16777215,)"
+            R"("addresses":["fd00::1","::ffff:a00:1"],"fabric_host":3,"mtu":4096,"mpr":8,)"
+            R"("max_wimm":128})");
+}
+
+// The card of some_card(), with one piece replaced.
+std::string changed(std::string_view from, std::string_view to) {
+  std::string json = to_json(some_card());
+  const std::size_t at = json.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return json.replace(at, from.size(), to);
+}
+
+TEST(Cards, AreRefusedWithTheReason) {
+  const std::pair<std::string, std::string_view> wrong[]{
+      {"", "is no JSON object"},
+      {"[]", "is no JSON object"},
+      {R"({"openmrc":1)", "is no JSON object"},
+      {"{}", "has no openmrc"},
+      {changed(R"("openmrc":1)", R"("openmrc":2)"),
+       "is of version 2; this program knows version 1"},
+      {changed(R"("queue pair")", R"("memory region")"), "is of kind \"memory region\""},
+      {changed(R"("qpn":1193046,)", ""), "has no qpn"},
+      {changed("1193046", "2"), "qpn must be a whole number, 3 to 16777215"},
+      {changed("1193046", "16777216"), "qpn must be a whole number"},
+      {changed("1193046", "-5"), "qpn must be a whole number"},
+      {changed("1193046", "5.5"), "qpn must be a whole number"},
+      {changed("1193046", "\"5\""), "qpn must be a whole number"},
+      {changed("1193046", "99999999999999999999999"), "qpn must be a whole number"},
+      {changed("4096", "9000"), "mtu must be a whole number, 16 to 8192"},
+      {changed("\"mpr\":8", "\"mpr\":0"), "mpr must be a whole number, 1 to 255"},
+      {changed("\"fd00::1\"", "\"fd00\""), "addresses must be a list of IPv6 addresses"},
+      {changed("\"fd00::1\"", "7"), "addresses must be a list of IPv6 addresses"},
+      {changed(R"(["fd00::1","::ffff:a00:1"])", "[]"), "addresses must be a list of 1 to 31"},
+      {changed("\"h0\"", "\"" + std::string(256, 'x') + "\""),
+       "host must be a text of at most 255"},
+      {changed("128}", R"(128,"more":1})"), "has 11 keys, of which 10 are known"},
+      {std::string(100'000, '['), "is no JSON object"},
+  };
+  for (const auto& [json, reason] : wrong) {
+    const auto card = peer_card_from(json);
+    ASSERT_FALSE(card) << json;
+    EXPECT_EQ(card.error().fault, ExchangeFault::kCard);
+    EXPECT_NE(to_string(card.error()).find(reason), std::string::npos) << json << "\n"
+                                                                       << to_string(card.error());
+  }
+}
+
+TEST(Cards, OfMemoryStayInTheAddressSpace) {
+  const MemoryCard beyond{.address = 0xffff'ffff'ffff'ffff, .length = 2, .rkey = 1};
+  EXPECT_NE(to_string(memory_card_from(to_json(beyond)).error()).find("behind the last address"),
+            std::string::npos);
+}
+
+TEST(Cards, CarryOddNamesWithoutHarm) {
+  PeerCard card = some_card();
+  card.host = "a\n\"\xff";
+  const std::string line = to_json(card);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_TRUE(peer_card_from(line));
+}
+
+}  // namespace
+}  // namespace openmrc::host

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/host.h"
+
+#include <fmt/core.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "openmrc/base/check.h"
+#include "openmrc/base/rng.h"
+#include "openmrc/datapath/capture.h"
+#include "openmrc/datapath/fault.h"
+#include "openmrc/datapath/slot.h"
+
+namespace openmrc::host {
+namespace {
+
+// How many PSNs a queue pair may have in flight, in steps of 128: more than any window here.
+constexpr std::uint8_t kMpr = 32;
+// Writes with immediate that a queue pair holds before they are taken.
+constexpr std::uint16_t kImmediatesMax = 1024;
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  const bool filled = getrandom(&seed, sizeof seed, 0) == sizeof seed;
+  OPENMRC_CHECK(filled, "the kernel gives random numbers");
+  return seed;
+}
+
+core::CongestionSettings congestion_of(const Config& config) {
+  const CongestionConfig& from = config.congestion;
+  const ByteCount mtu = core::nominal_size(config.mtu, true);
+  const ByteCount product(from.bits_per_second / 8 * from.base_rtt.raw() / 1'000'000'000);
+  if (from.algorithm == CongestionAlgorithm::kFixed) {
+    const ByteCount window =
+        from.window ? ByteCount(static_cast<std::int64_t>(*from.window)) : product;
+    return core::FixedWindowSettings{.window = std::max(window, mtu), .base_rtt = from.base_rtt};
+  }
+  core::NsccSettings nscc = core::nscc_defaults({.mtu = mtu,
+                                                 .base_rtt = from.base_rtt,
+                                                 .link_bits_per_second = from.bits_per_second,
+                                                 .trimming = from.trimming});
+  // The least round trip that a host sees when it is idle says nothing about a busy one.
+  nscc.measures_base_rtt = false;
+  return nscc;
+}
+
+core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot slot) {
+  core::EndpointSettings settings;
+  for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
+  settings.first_qpn = datapath::first_qpn(slot);
+  settings.request_ids = core::RequestIds::of_slot(slot.raw());
+  settings.pkey = PKey(config.pkey);
+  settings.udp_port = config.wire.udp_port;
+  settings.ev_burst = static_cast<std::uint8_t>(config.paths.burst);
+  settings.reorder_floor = config.paths.reorder_floor;
+  settings.probe = {.clean_answers = config.paths.clean_answers,
+                    .interval_max = config.paths.probe_interval_max};
+  settings.limits.queue_pairs =
+      std::min<std::size_t>(config.queue_pairs_max, datapath::kQpnsPerSlot);
+  return settings;
+}
+
+datapath::Settings datapath_settings(const Config& config) {
+  return {.mode = config.mode,
+          .ports = config.ports,
+          .wire = config.wire,
+          .send_icrc = config.send_icrc,
+          .segments_max = config.segments_max,
+          .receive_offload = config.receive_offload,
+          .socket_buffer = config.socket_buffer};
+}
+
+datapath::FaultSettings faults_of(const Config& config, const core::EvProfile& profile) {
+  const FaultConfig& from = *config.faults;
+  datapath::FaultSettings to{
+      .drop = from.drop, .duplicate = from.duplicate, .corrupt = from.corrupt, .seed = from.seed};
+  if (from.plane) to.plane = Plane(static_cast<std::uint8_t>(*from.plane));
+  if (from.ev && *from.ev < profile.size()) {
+    to.ev = profile.entry(core::EvIndex(static_cast<std::uint8_t>(*from.ev))).ev;
+  }
+  return to;
+}
+
+std::string_view text_of(core::ModifyError error) {
+  using core::ModifyError;
+  switch (error) {
+    case ModifyError::kNoQueuePair: return "there is no such queue pair";
+    case ModifyError::kTransition: return "it is connected already or has failed";
+    case ModifyError::kProfile: return "no such EV or congestion profile";
+    case ModifyError::kPlanes: return "the two hosts have a different number of planes";
+    case ModifyError::kEvFormat: return "the EVs need IPv6, and an address is IPv4";
+    case ModifyError::kMtu: return "the MTU is out of range";
+    case ModifyError::kWindow: return "the peer offers no window";
+    case ModifyError::kRetry: return "a timeout or retry count is above its maximum";
+    case ModifyError::kRemoteQpn: return "the peer's queue pair number is reserved";
+  }
+  return {};
+}
+
+}  // namespace
+
+MemoryRegion::~MemoryRegion() { host_.deregister(key_); }
+
+MemoryCard MemoryRegion::card() const {
+  return {.address = reinterpret_cast<std::uint64_t>(bytes_.data()),
+          .length = bytes_.size(),
+          .rkey = key_.raw()};
+}
+
+QueuePair::~QueuePair() {
+  shard_.attach(qpn_, nullptr, nullptr);
+  shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.destroy_queue_pair(qpn_); });
+  const std::lock_guard lock(host_.failures_mutex_);
+  host_.failures_.erase(qpn_.raw());
+}
+
+PeerCard QueuePair::card() const {
+  const Config& config = host_.config();
+  PeerCard card{.host = config.name,
+                .qpn = qpn_.raw(),
+                .psn = psn_.raw(),
+                .mtu = config.mtu,
+                .mpr = kMpr,
+                .max_wimm = kImmediatesMax};
+  for (const datapath::Port& port : config.ports) card.addresses.push_back(port.address);
+  if (host_.paths().own()) card.fabric_host = host_.paths().own()->raw();
+  return card;
+}
+
+std::optional<Error> QueuePair::connect(const PeerCard& peer) {
+  const Config& config = host_.config();
+  const PathProfiles& paths = host_.paths();
+  peer_name_ = peer.host;
+  if (peer.fabric_host) peer_place_ = fabric::HostIndex(*peer.fabric_host);
+  if (paths.plan() && (!peer_place_ || !paths.plan()->fabric().has(*peer_place_))) {
+    return Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
+                 .remedy = "give both hosts the same section fabric"};
+  }
+  const core::ReadyToRecvAttributes recv{.remote_qpn = Qpn(peer.qpn),
+                                         .remote_psn = Psn(peer.psn),
+                                         .remote_addresses = peer.addresses,
+                                         .path_overlay = paths.overlay(peer_place_),
+                                         .mtu = std::min(config.mtu, peer.mtu),
+                                         .mpr_dest = kMpr,
+                                         .max_wimm_dest = kImmediatesMax};
+  const core::ReadyToSendAttributes send{.first_psn = psn_,
+                                         .mpr = peer.mpr,
+                                         .max_wimm = peer.max_wimm,
+                                         .timeout = config.retry.timeout,
+                                         .linear_retries = config.retry.linear,
+                                         .exponential_retries = config.retry.exponential};
+  const core::EvProfileId profile(static_cast<std::uint32_t>(paths.profile_to(peer_place_)));
+  const auto error = shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    auto wrong = endpoint.to_init(
+        qpn_, {.domain = host_.domain_, .ev_profile = profile, .cc_profile = core::CcProfileId(0)});
+    if (!wrong) wrong = endpoint.to_ready_to_recv(qpn_, now, recv);
+    if (!wrong) wrong = endpoint.to_ready_to_send(qpn_, now, send);
+    return wrong;
+  });
+  if (!error) return std::nullopt;
+  return Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}",
+                                   qpn_.raw(), peer.host, peer.qpn, text_of(*error))};
+}
+
+std::optional<PostError> QueuePair::post_write(const Write& write) {
+  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    core::WriteRequest request{.id = write.id,
+                               .data = wire::Payload::of_bytes(write.data),
+                               .remote_address = write.remote_address,
+                               .rkey = write.rkey};
+    if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
+    return endpoint.post_write(qpn_, now, request);
+  });
+}
+
+std::size_t QueuePair::post_writes(std::span<const Write> writes) {
+  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    std::size_t posted = 0;
+    for (const Write& write : writes) {
+      core::WriteRequest request{.id = write.id,
+                                 .data = wire::Payload::of_bytes(write.data),
+                                 .remote_address = write.remote_address,
+                                 .rkey = write.rkey};
+      if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
+      if (endpoint.post_write(qpn_, now, request)) break;
+      ++posted;
+    }
+    return posted;
+  });
+}
+
+std::optional<PostError> QueuePair::post_receive(WorkId id) {
+  return shard_.run(
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); });
+}
+
+core::QueuePairState QueuePair::state() const {
+  return shard_.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
+    return endpoint.state(qpn_).value_or(core::QueuePairState::kReset);
+  });
+}
+
+std::optional<std::string> QueuePair::failure_text() const {
+  const std::lock_guard lock(host_.failures_mutex_);
+  const auto found = host_.failures_.find(qpn_.raw());
+  if (found == host_.failures_.end()) return std::nullopt;
+  return host_.describe(found->second, *this);
+}
+
+std::vector<PlanePaths> QueuePair::paths() const {
+  return shard_.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
+    std::vector<PlanePaths> planes;
+    const core::Peer* peer = endpoint.peer_of(qpn_);
+    if (peer == nullptr) return planes;
+    const core::EvProfile& profile = peer->paths.profile();
+    planes.resize(profile.planes());
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      const core::EvIndex ev(static_cast<std::uint8_t>(i));
+      ++planes[profile.entry(ev).plane.raw()].evs[static_cast<std::size_t>(peer->paths.state(ev))];
+    }
+    return planes;
+  });
+}
+
+Result<std::unique_ptr<Host>, Error> Host::open(Config config) {
+  auto paths = PathProfiles::make(config);
+  if (!paths) return failure(std::move(paths.error()));
+  std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths)));
+  if (auto error = host->open_shards()) return failure(std::move(*error));
+  return host;
+}
+
+Host::~Host() = default;
+
+// The back end, and around it what the configuration asks for: a capture sees what really leaves.
+Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size_t shard) const {
+  const datapath::Settings settings = datapath_settings(config_);
+  auto datapath = datapath::open(settings);
+  if (datapath && config_.capture) {
+    const std::string file =
+        shard == 0 ? *config_.capture : fmt::format("{}.{}", *config_.capture, shard);
+    datapath = datapath::with_capture(std::move(*datapath), settings, {.file = file});
+  }
+  if (datapath && config_.faults) {
+    datapath =
+        datapath::with_faults(std::move(*datapath), faults_of(config_, *paths_.profiles()[0]));
+  }
+  return datapath;
+}
+
+std::optional<Error> Host::open_shards() {
+  std::vector<std::string> interfaces;
+  for (const datapath::Port& port : config_.ports) interfaces.push_back(port.interface);
+  for (std::size_t i = 0; i < config_.shards; ++i) {
+    auto datapath = open_datapath(i);
+    if (!datapath) return std::move(datapath.error());
+    const datapath::Slot slot = (*datapath)->slot();
+    auto links = LinkWatch::open(interfaces);
+    if (!links) return std::move(links.error());
+    auto shard = Shard::open({.endpoint = endpoint_settings(config_, slot),
+                              .seed = random_seed(),
+                              .progress = config_.progress},
+                             std::move(*datapath), std::move(*links),
+                             [this](const core::Event& event) { on_event(event); });
+    if (!shard) return std::move(shard.error());
+    (*shard)->run([&](core::Endpoint& endpoint, Instant) {
+      for (const auto& profile : paths_.profiles()) endpoint.add_ev_profile(profile);
+      endpoint.add_cc_profile(congestion_of(config_));
+      domain_ = endpoint.create_protection_domain();
+    });
+    shards_.push_back(std::move(*shard));
+  }
+  for (const auto& shard : shards_) shard->start();
+  return std::nullopt;
+}
+
+std::unique_ptr<CompletionQueue> Host::create_completion_queue() {
+  const bool driven = config_.progress == Progress::kCaller;
+  return std::make_unique<CompletionQueue>(driven ? shards_.front().get() : nullptr);
+}
+
+Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std::byte> bytes) {
+  const core::MemoryRegion region{.domain = domain_,
+                                  .address = reinterpret_cast<std::uint64_t>(bytes.data()),
+                                  .length = bytes.size(),
+                                  .bytes = bytes.data()};
+  const std::lock_guard lock(memory_mutex_);
+  std::optional<RKey> key;
+  for (const auto& shard : shards_) {
+    const auto added = shard->run(
+        [&](core::Endpoint& endpoint, Instant) { return endpoint.register_memory(region); });
+    if (!added) {
+      OPENMRC_CHECK(!key, "shards have the same regions, so all refuse or none");
+      const bool full = added.error() == core::RegisterError::kTooManyRegions;
+      return failure(Error{.what = full
+                                       ? "as many memory regions as allowed are registered"
+                                       : "a memory region of no bytes, or beyond the address space",
+                           .remedy = full ? "deregister some" : ""});
+    }
+    OPENMRC_CHECK(!key || *key == *added, "shards have the same regions, so the same keys");
+    key = *added;
+  }
+  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, *key));
+}
+
+void Host::deregister(RKey key) {
+  const std::lock_guard lock(memory_mutex_);
+  for (const auto& shard : shards_) {
+    shard->run([&](core::Endpoint& endpoint, Instant) { endpoint.deregister_memory(key); });
+  }
+}
+
+Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePairOptions& options) {
+  OPENMRC_CHECK(options.writes != nullptr, "a queue pair has a completion queue");
+  const std::size_t turn = options.shard.value_or(next_shard_.fetch_add(1)) % shards_.size();
+  Shard& shard = *shards_[turn];
+  const auto qpn =
+      shard.run([](core::Endpoint& endpoint, Instant) { return endpoint.create_queue_pair(); });
+  if (!qpn) {
+    return failure(Error{.what = fmt::format("shard {} has as many queue pairs as allowed ({})",
+                                             turn, config_.queue_pairs_max),
+                         .remedy = "raise queue_pairs_max in openmrc.toml"});
+  }
+  shard.attach(*qpn, options.writes,
+               options.receives != nullptr ? options.receives : options.writes);
+  const Psn psn(static_cast<std::uint32_t>(random_seed() & 0xff'ffff));
+  return std::unique_ptr<QueuePair>(new QueuePair(*this, shard, *qpn, psn));
+}
+
+std::vector<std::string> Host::notices() const {
+  std::vector<std::string> all;
+  for (const auto& shard : shards_) {
+    shard->look([&](const core::Endpoint&, const datapath::Datapath& datapath) {
+      for (const Error& notice : datapath.notices()) {
+        const std::string text = to_string(notice);
+        if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+      }
+    });
+  }
+  return all;
+}
+
+core::Counters Host::counters() const {
+  core::Counters sum;
+  for (const auto& shard : shards_) {
+    const core::Counters counters =
+        shard->look([](const core::Endpoint& endpoint, const datapath::Datapath&) {
+          return endpoint.counters();
+        });
+    sum += counters;
+  }
+  return sum;
+}
+
+std::uint64_t Host::count_of(datapath::Count count) const {
+  std::uint64_t sum = 0;
+  for (const auto& shard : shards_) {
+    sum += shard->look([&](const core::Endpoint&, const datapath::Datapath& datapath) {
+      return datapath.counters().of(count);
+    });
+  }
+  return sum;
+}
+
+void Host::on_event(const core::Event& event) {
+  const auto* failed = std::get_if<core::Failure>(&event);
+  if (failed == nullptr) return;
+  const std::lock_guard lock(failures_mutex_);
+  failures_[failed->qpn.raw()] = *failed;
+}
+
+std::string Host::describe(const core::Failure& failed, const QueuePair& qp) const {
+  std::string text = fmt::format("queue pair {:#x} to {} (its {:#x}): ", failed.qpn.raw(),
+                                 qp.peer_name(), failed.remote_qpn.raw());
+  if (failed.by_us) return text + "it asked for what it may not do, and was refused";
+  if (failed.by_peer)
+    return text + fmt::format("{} at PSN {:#x}", name(failed.status), failed.psn.raw());
+  const Duration silence = now() - failed.last_heard;
+  text += fmt::format(
+      "{} after {} tries of PSN {:#x}; last heard of {} ms ago; last tried in plane {}",
+      name(failed.status), failed.retries, failed.psn.raw(),
+      failed.last_heard == Instant{} ? -1 : silence.raw() / 1'000'000, failed.plane.raw());
+  const auto ev = paths_.profiles()[paths_.profile_to(qp.peer_place_)]->find(failed.ev);
+  if (ev) text += fmt::format(" by {}", paths_.path_name(*ev, qp.peer_place_));
+  return text + fmt::format("; is the peer's process alive? (mrc ping {})", qp.peer_name());
+}
+
+}  // namespace openmrc::host

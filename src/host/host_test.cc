@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/host.h"
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <algorithm>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace openmrc::host {
+namespace {
+
+constexpr wire::Ipv6Address kLoopback = wire::Ipv6Address::of({0, 0, 0, 0, 0, 0, 0, 1});
+// Not the port of anything else on this machine, nor of another test.
+constexpr wire::UdpPort kPort{24791};
+
+// One plane, on the loopback interface: needs no privileges.
+Config loopback_config(Progress progress, std::size_t shards = 1) {
+  Config config;
+  config.name = "here";
+  config.ports = {{.interface = "lo", .address = kLoopback}};
+  config.wire.udp_port = kPort;
+  config.paths.evs = 4;
+  config.progress = progress;
+  config.shards = shards;
+  config.congestion.base_rtt = milliseconds(1);
+  config.retry = {.timeout = 12, .linear = 3, .exponential = 2};
+  return config;
+}
+
+struct Side {
+  explicit Side(const Config& config, std::size_t bytes = 1 << 20) : memory(bytes) {
+    auto opened = Host::open(config);
+    if (!opened) throw std::runtime_error(to_string(opened.error()));
+    host = std::move(*opened);
+    queue = host->create_completion_queue();
+    region = std::move(*host->register_memory(memory));
+  }
+  std::unique_ptr<QueuePair> make_queue_pair() {
+    return std::move(*host->create_queue_pair({.writes = queue.get()}));
+  }
+
+  std::vector<std::byte> memory;
+  std::unique_ptr<Host> host;
+  std::unique_ptr<CompletionQueue> queue;
+  std::unique_ptr<MemoryRegion> region;
+};
+
+void connect(QueuePair& a, QueuePair& b) {
+  ASSERT_FALSE(a.connect(b.card()));
+  ASSERT_FALSE(b.connect(a.card()));
+}
+
+std::vector<Completion> wait_for(CompletionQueue& queue, std::size_t count) {
+  std::vector<Completion> all;
+  for (int tries = 0; all.size() < count && tries < 100; ++tries) {
+    std::array<Completion, 16> some;
+    const std::size_t got = queue.wait(some, milliseconds(100));
+    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
+  }
+  return all;
+}
+
+void fill(std::span<std::byte> bytes, unsigned seed) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed);
+}
+
+class HostProgress : public testing::TestWithParam<Progress> {};
+INSTANTIATE_TEST_SUITE_P(All, HostProgress,
+                         testing::Values(Progress::kSleep, Progress::kPoll, Progress::kCaller));
+
+TEST_P(HostProgress, WritesArriveAndAreReported) {
+  // Two hosts that make progress only when called cannot wait for each other in one thread.
+  Side to(loopback_config(GetParam() == Progress::kCaller ? Progress::kSleep : GetParam()));
+  Side from(loopback_config(GetParam()));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  ASSERT_FALSE(receiver->post_receive(99));
+
+  fill(from.memory, 3);
+  const MemoryCard remote = to.region->card();
+  ASSERT_FALSE(sender->post_write({.id = 7,
+                                   .data = from.memory,
+                                   .remote_address = remote.address,
+                                   .rkey = RKey(remote.rkey),
+                                   .immediate = 42}));
+  const auto sent = wait_for(*from.queue, 1);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].id, 7U);
+  EXPECT_EQ(sent[0].status, WorkStatus::kSuccess);
+  const auto received = wait_for(*to.queue, 1);
+  ASSERT_EQ(received.size(), 1U);
+  EXPECT_EQ(received[0].id, 99U);
+  EXPECT_EQ(received[0].immediate.raw(), 42U);
+  EXPECT_TRUE(to.memory == from.memory);
+}
+
+TEST(Host, SaysWhoDidNotAnswerAndWhere) {
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  {
+    Side to(loopback_config(Progress::kSleep));
+    auto receiver = to.make_queue_pair();
+    connect(*sender, *receiver);
+  }  // and is gone
+  ASSERT_FALSE(sender->post_write({.id = 1, .data = std::span(from.memory).first(100)}));
+  const auto completions = wait_for(*from.queue, 1);
+  ASSERT_EQ(completions.size(), 1U);
+  EXPECT_EQ(completions[0].status, WorkStatus::kRetryExceeded);
+  const auto text = sender->failure_text();
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("to here"), std::string::npos) << *text;
+  EXPECT_NE(text->find("retry counter exceeded"), std::string::npos) << *text;
+  EXPECT_EQ(sender->state(), core::QueuePairState::kError);
+}
+
+TEST(Host, RefusesWritesOutsideARegion) {
+  Side to(loopback_config(Progress::kSleep));
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  const MemoryCard remote = to.region->card();
+  ASSERT_FALSE(sender->post_write({.id = 1,
+                                   .data = std::span(from.memory).first(2),
+                                   .remote_address = remote.address + remote.length - 1,
+                                   .rkey = RKey(remote.rkey)}));
+  const auto completions = wait_for(*from.queue, 1);
+  ASSERT_EQ(completions.size(), 1U);
+  EXPECT_EQ(completions[0].status, WorkStatus::kRemoteAccess);
+}
+
+TEST(Host, EightShardsOfOneProcessShareThePort) {
+  Side to(loopback_config(Progress::kSleep, 8));
+  Side from(loopback_config(Progress::kSleep, 8));
+  std::vector<std::unique_ptr<QueuePair>> senders;
+  std::vector<std::unique_ptr<QueuePair>> receivers;
+  constexpr std::size_t kPairs = 64;
+  constexpr std::size_t kBytes = 16 * 1024;
+  fill(from.memory, 9);
+  const MemoryCard remote = to.region->card();
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    senders.push_back(from.make_queue_pair());
+    // Another shard there than here.
+    receivers.push_back(std::move(
+        *to.host->create_queue_pair({.writes = to.queue.get(), .shard = (i * 3 + 1) % 8})));
+    connect(*senders[i], *receivers[i]);
+  }
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    ASSERT_FALSE(senders[i]->post_write({.id = i,
+                                         .data = std::span(from.memory).subspan(i * kBytes, kBytes),
+                                         .remote_address = remote.address + i * kBytes,
+                                         .rkey = RKey(remote.rkey)}));
+  }
+  const auto completions = wait_for(*from.queue, kPairs);
+  ASSERT_EQ(completions.size(), kPairs);
+  EXPECT_TRUE(std::ranges::all_of(
+      completions, [](const Completion& c) { return c.status == WorkStatus::kSuccess; }));
+  EXPECT_TRUE(to.memory == from.memory);
+}
+
+// A completion queue's descriptor tells an event loop when to come.
+TEST(CompletionQueue, WakesAnEventLoop) {
+  Side to(loopback_config(Progress::kSleep));
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  from.queue->arm();
+  const int descriptor = from.queue->descriptor();
+  std::array<Completion, 4> some;
+  ASSERT_EQ(from.queue->poll(some), 0U);
+  ASSERT_FALSE(sender->post_write({.id = 5,
+                                   .data = std::span(from.memory).first(8),
+                                   .remote_address = to.region->card().address,
+                                   .rkey = RKey(to.region->card().rkey)}));
+  pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&waiting, 1, 5000), 1);
+  EXPECT_EQ(from.queue->poll(some), 1U);
+}
+
+// Threads that post while others poll, on queue pairs of one shard: for the thread sanitizer.
+TEST(Host, ManyThreadsUseOneShard) {
+  Side to(loopback_config(Progress::kSleep));
+  Side from(loopback_config(Progress::kSleep));
+  constexpr std::size_t kThreads = 4;
+  constexpr std::size_t kWrites = 50;
+  std::vector<std::unique_ptr<QueuePair>> senders;
+  std::vector<std::unique_ptr<QueuePair>> receivers;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    senders.push_back(from.make_queue_pair());
+    receivers.push_back(to.make_queue_pair());
+    connect(*senders[i], *receivers[i]);
+  }
+  const MemoryCard remote = to.region->card();
+  std::vector<std::thread> threads;
+  std::atomic<int> refused = 0;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      for (std::size_t n = 0; n < kWrites; ++n) {
+        const Write write{.id = n,
+                          .data = std::span(from.memory).subspan(i * 8192, 8192),
+                          .remote_address = remote.address + i * 8192,
+                          .rkey = RKey(remote.rkey)};
+        if (senders[i]->post_write(write)) ++refused;
+      }
+    });
+  }
+  const auto completions = wait_for(*from.queue, kThreads * kWrites);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(completions.size(), kThreads * kWrites);
+  EXPECT_EQ(refused, 0);
+}
+
+}  // namespace
+}  // namespace openmrc::host

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/metrics.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "openmrc/datapath/file_descriptor.h"
+#include "openmrc/wire/reject.h"
+
+namespace openmrc::host {
+namespace {
+
+Labels with(Labels labels, std::string_view name, std::string_view value) {
+  labels.emplace_back(name, value);
+  return labels;
+}
+
+// Counters whose names begin alike are one metric; the rest of the name is the reason.
+struct Family {
+  std::string_view prefix;
+  std::string_view name;
+  std::string_view help;
+};
+constexpr Family kCoreFamilies[]{
+    {"resent_", "resent", "packets sent again, by reason"},
+    {"drop_", "dropped", "packets dropped, ignored or not sent, by reason"},
+};
+constexpr Family kDatapathFamilies[]{
+    {"forward_", "forward_dropped", "packets of other shards dropped, by reason"},
+    {"send_calls", {}, {}},  // no reason
+    {"send_", "send_failed", "packets not sent, by reason"},
+    {"faults_", "faults", "what was done to packets on purpose"},
+};
+
+template <class Info>
+Sample counter_sample(std::string_view prefix, const Info& info, std::span<const Family> families,
+                      const Labels& labels, std::uint64_t value) {
+  const auto family = std::ranges::find_if(
+      families, [&](const Family& each) { return info.name.starts_with(each.prefix); });
+  if (family == families.end() || family->name.empty()) {
+    return {.name = fmt::format("{}{}_total", prefix, info.name),
+            .help = std::string(info.text),
+            .labels = labels,
+            .value = value};
+  }
+  return {.name = fmt::format("{}{}_total", prefix, family->name),
+          .help = std::string(family->help),
+          .labels = with(labels, "reason", info.name.substr(family->prefix.size())),
+          .value = value};
+}
+
+std::string escaped(std::string_view text, bool also_quotes) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || (c == '"' && also_quotes)) result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string value_text(const Sample& sample) {
+  if (const auto* whole = std::get_if<std::uint64_t>(&sample.value)) {
+    return fmt::format("{}", *whole);
+  }
+  const double number = std::get<double>(sample.value);
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";
+  return fmt::format("{}", number);
+}
+
+std::string_view type_text(MetricType type) {
+  return type == MetricType::kCounter ? "counter" : "gauge";
+}
+
+std::string line_of(const Sample& sample) {
+  std::string labels;
+  for (const auto& [name, value] : sample.labels) {
+    labels += fmt::format("{}{}=\"{}\"", labels.empty() ? "" : ",", name, escaped(value, true));
+  }
+  if (!labels.empty()) labels = "{" + labels + "}";
+  return fmt::format("{}{} {}\n", sample.name, labels, value_text(sample));
+}
+
+Error file_error(const std::filesystem::path& file, std::string_view what) {
+  return {.what = fmt::format("cannot {} {}: {}", what, file.string(),
+                              std::error_code(errno, std::generic_category()).message()),
+          .remedy = {}};
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+void add_samples(const core::Counters& counters, std::size_t planes, const Labels& labels,
+                 std::vector<Sample>& samples) {
+  for (std::size_t i = 0; i < core::kCounterTable.size(); ++i) {
+    samples.push_back(counter_sample("openmrc_", core::kCounterTable[i], kCoreFamilies, labels,
+                                     counters.of(static_cast<core::Count>(i))));
+  }
+  for (std::size_t i = 0; i < planes; ++i) {
+    const Plane plane(static_cast<std::uint8_t>(i));
+    const Labels here = with(labels, "plane", std::to_string(i));
+    samples.push_back({.name = "openmrc_plane_data_sent_total",
+                       .help = "request packets sent, by plane",
+                       .labels = here,
+                       .value = counters.sent(plane)});
+    samples.push_back({.name = "openmrc_plane_data_received_total",
+                       .help = "request packets received, by plane",
+                       .labels = here,
+                       .value = counters.received(plane)});
+  }
+}
+
+void add_samples(const datapath::Counters& counters, const Labels& labels,
+                 std::vector<Sample>& samples) {
+  for (std::size_t i = 0; i < datapath::kCounterTable.size(); ++i) {
+    samples.push_back(counter_sample("openmrc_datapath_", datapath::kCounterTable[i],
+                                     kDatapathFamilies, labels,
+                                     counters.of(static_cast<datapath::Count>(i))));
+  }
+  for (std::size_t i = 0; i < wire::kRejectTable.size(); ++i) {
+    samples.push_back({.name = "openmrc_datapath_rejected_total",
+                       .help = "received bytes that were no packet of ours, by reason",
+                       .labels = with(labels, "reason", wire::kRejectTable[i].counter),
+                       .value = counters.of(static_cast<wire::Reject>(i))});
+  }
+}
+
+// All samples of a name stand together, below what the name means.
+std::string prometheus_text(std::span<const Sample> samples) {
+  std::vector<std::pair<const Sample*, std::string>> families;  // the first of each, and its lines
+  for (const Sample& sample : samples) {
+    auto family = std::ranges::find_if(
+        families, [&](const auto& each) { return each.first->name == sample.name; });
+    if (family == families.end()) family = families.insert(families.end(), {&sample, {}});
+    family->second += line_of(sample);
+  }
+  std::string text;
+  for (const auto& [first, lines] : families) {
+    text += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", first->name,
+                        escaped(first->help, false), type_text(first->type), lines);
+  }
+  return text;
+}
+
+std::string metrics_json(std::span<const Sample> samples) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const Sample& sample : samples) {
+    Json labels = Json::object();
+    for (const auto& [name, value] : sample.labels) labels[name] = value;
+    Json entry{{"name", sample.name}, {"type", type_text(sample.type)}, {"labels", labels}};
+    std::visit([&](auto value) { entry["value"] = value; }, sample.value);
+    list.push_back(std::move(entry));
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Error> write_metrics_file(const std::filesystem::path& file, std::string_view text) {
+  // Two processes that write the same file must not share the other one.
+  std::filesystem::path unfinished = file;
+  unfinished += fmt::format(".{}.tmp", ::getpid());
+  constexpr mode_t kReadableByAll = 0644;
+  {
+    const datapath::FileDescriptor out(
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableByAll));
+    if (!out.is_open()) return file_error(unfinished, "write");
+    if (!write_all(out.get(), text)) {
+      Error error = file_error(unfinished, "write");
+      ::unlink(unfinished.c_str());
+      return error;
+    }
+  }
+  if (::rename(unfinished.c_str(), file.c_str()) != 0) {
+    Error error = file_error(file, "replace");
+    ::unlink(unfinished.c_str());
+    return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace openmrc::host

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/shard.h"
+
+#include <fmt/core.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+#include <variant>
+
+#include "openmrc/base/check.h"
+
+namespace openmrc::host {
+namespace {
+
+// A socket that took nothing is tried again after this.
+constexpr Duration kBlockedRetry = microseconds(50);
+
+// Who does not sleep hears of link changes by looking, this often.
+constexpr Duration kLinkInterval = microseconds(200);
+
+timespec timespec_of(std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
+}
+
+Error no_descriptor(const char* what) {
+  return {.what = fmt::format("cannot open {}: {}", what, std::strerror(errno)),
+          .remedy = "raise the limit of open files (ulimit -n)"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Shard>, Error> Shard::open(const Settings& settings,
+                                                  std::unique_ptr<datapath::Datapath> datapath,
+                                                  std::optional<LinkWatch> links,
+                                                  EventSink on_event) {
+  std::unique_ptr<Shard> shard(
+      new Shard(settings, std::move(datapath), std::move(links), std::move(on_event)));
+  if (auto error = shard->watch()) return failure(std::move(*error));
+  return shard;
+}
+
+Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
+             std::optional<LinkWatch> links, EventSink on_event)
+    : progress_(settings.progress),
+      datapath_(std::move(datapath)),
+      links_(std::move(links)),
+      on_event_(std::move(on_event)),
+      endpoint_(settings.endpoint, settings.seed),
+      first_qpn_(settings.endpoint.first_qpn),
+      transmits_(kBurst),
+      outgoing_(kBurst),
+      incoming_(kBurst) {}
+
+Shard::~Shard() {
+  stopping_ = true;
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    (void)!write(wake_.get(), &one, sizeof one);
+    thread_.join();
+  }
+}
+
+std::optional<Error> Shard::watch() {
+  epoll_ = datapath::FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.is_open()) return no_descriptor("a poll set");
+  alarm_ = datapath::FileDescriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!alarm_.is_open()) return no_descriptor("a timer");
+  wake_ = datapath::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!wake_.is_open()) return no_descriptor("an event");
+  std::vector<int> all(datapath_->descriptors().begin(), datapath_->descriptors().end());
+  all.push_back(alarm_.get());
+  all.push_back(wake_.get());
+  if (links_) all.push_back(links_->descriptor());
+  for (const int descriptor : all) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+      return no_descriptor("a poll set for its sockets");
+    }
+  }
+  return std::nullopt;
+}
+
+void Shard::start() {
+  if (progress_ != Progress::kCaller) thread_ = std::thread([this] { serve(); });
+}
+
+void Shard::serve() {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (!progress() && progress_ == Progress::kSleep) sleep(seconds(1));
+  }
+}
+
+bool Shard::progress() {
+  const Ownership owner(*this);
+  return round();
+}
+
+void Shard::sleep(Duration at_most) {
+  epoll_event events[8];
+  const timespec timeout = timespec_of(at_most.raw());
+  const int count = epoll_pwait2(epoll_.get(), events, std::size(events), &timeout, nullptr);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.fd != alarm_.get()) continue;
+    std::uint64_t expirations = 0;
+    (void)!read(alarm_.get(), &expirations, sizeof expirations);
+  }
+}
+
+void Shard::attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives) {
+  const Ownership owner(*this);
+  const std::size_t index = qpn.raw() - first_qpn_.raw();
+  if (index >= destinations_.size()) destinations_.resize(index + 1);
+  destinations_[index] = {.writes = writes, .receives = receives};
+}
+
+bool Shard::round() {
+  if (links_ && now() >= links_looked_at_ + kLinkInterval) take_link_changes(now());
+  const Arrivals arrivals = take_arrivals();
+  // What has arrived and was not looked at may be just what a timer waits for.
+  const Instant at = now();
+  const auto deadline = endpoint_.next_deadline();
+  const bool due = arrivals != Arrivals::kMore && deadline && *deadline <= at;
+  if (due) endpoint_.handle_timeout(at);
+  return follow_up() || arrivals != Arrivals::kNone || due;
+}
+
+void Shard::take_link_changes(Instant at) {
+  links_looked_at_ = at;
+  while (const auto change = links_->next()) {
+    endpoint_.set_port(at, Plane(static_cast<std::uint8_t>(change->plane)), change->up);
+  }
+}
+
+Shard::Arrivals Shard::take_arrivals() {
+  for (int i = 0; i < kArrivalsInARow; ++i) {
+    const std::size_t count = datapath_->receive(now(), incoming_);
+    for (std::size_t n = 0; n < count; ++n) {
+      endpoint_.handle_packet(incoming_[n].at, incoming_[n].plane, incoming_[n].packet);
+    }
+    if (count < incoming_.size()) return i == 0 && count == 0 ? Arrivals::kNone : Arrivals::kSome;
+  }
+  return Arrivals::kMore;
+}
+
+// Returns whether anything was sent.
+bool Shard::follow_up() {
+  // What can be reported goes first: somebody may wait for it.
+  deliver_completions();
+  const std::size_t sent = transmit();
+  while (const auto event = endpoint_.poll_event()) on_event_(*event);
+  set_alarm();
+  return sent > 0;
+}
+
+std::size_t Shard::transmit() {
+  std::size_t sent = 0;
+  more_to_send_ = false;
+  if (datapath_->blocked() != 0) datapath_->send({});
+  for (int i = 0; i < kBurstsInARow && endpoint_.wants_to_send(); ++i) {
+    const core::PlaneMask free(~datapath_->blocked());
+    const std::size_t count =
+        endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
+    for (std::size_t n = 0; n < count; ++n) {
+      outgoing_[n] = {.packet = &transmits_[n].packet, .plane = transmits_[n].plane};
+    }
+    if (count > 0) datapath_->send(std::span(outgoing_).first(count));
+    sent += count;
+    more_to_send_ = count == transmits_.size();
+    if (!more_to_send_) break;
+  }
+  return sent;
+}
+
+void Shard::deliver_completions() {
+  CompletionQueue* queue = nullptr;
+  const auto hand_over = [&] {
+    if (queue != nullptr && !completions_.empty()) queue->push(completions_);
+    completions_.clear();
+  };
+  while (const auto completion = endpoint_.poll_completion()) {
+    const Destinations& to = destinations_[completion->qpn.raw() - first_qpn_.raw()];
+    CompletionQueue* its_queue =
+        completion->kind == core::WorkKind::kWrite ? to.writes : to.receives;
+    if (its_queue != queue) {
+      hand_over();
+      queue = its_queue;
+    }
+    completions_.push_back(*completion);
+  }
+  hand_over();
+}
+
+// The timer goes off when the next thing is due, or earlier: deadlines mostly move back, and to
+// follow each would be a system call each.
+void Shard::set_alarm() {
+  if (progress_ == Progress::kPoll) return;
+  auto deadline = endpoint_.next_deadline();
+  const Instant at = now();
+  const bool blocked = datapath_->blocked() != 0;
+  if (blocked || more_to_send_) {
+    const Instant retry = blocked ? at + kBlockedRetry : at;
+    deadline = std::min(deadline.value_or(retry), retry);
+  }
+  if (!deadline) return;
+  if (alarm_at_ > at && alarm_at_ <= *deadline) return;
+  alarm_at_ = *deadline;
+  const itimerspec when{.it_interval = {},
+                        .it_value = timespec_of(std::max<std::int64_t>(1, alarm_at_.ns()))};
+  const bool set = timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &when, nullptr) == 0;
+  OPENMRC_CHECK(set, "a timer can be set");
+}
+
+}  // namespace openmrc::host

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "openmrc/base/result.h"
+#include "openmrc/base/time.h"
+#include "openmrc/core/endpoint.h"
+#include "openmrc/datapath/datapath.h"
+#include "openmrc/datapath/file_descriptor.h"
+#include "openmrc/host/clock.h"
+#include "openmrc/host/completion_queue.h"
+#include "openmrc/host/config.h"
+#include "openmrc/host/error.h"
+#include "openmrc/host/link_watch.h"
+
+namespace openmrc::host {
+
+// One endpoint and its way to the network. Whoever holds the lock owns both: the shard's own thread
+// for a burst at a time, or an application thread that posts. So there is no lock per packet and
+// nothing is handed from thread to thread: who posts a write also sends it.
+class Shard {
+ public:
+  struct Settings {
+    core::EndpointSettings endpoint{};
+    std::uint64_t seed = 0;
+    Progress progress = Progress::kSleep;
+  };
+  // What the endpoint reports of paths and failures; called with the lock held.
+  using EventSink = std::function<void(const core::Event&)>;
+
+  static Result<std::unique_ptr<Shard>, Error> open(const Settings& settings,
+                                                    std::unique_ptr<datapath::Datapath> datapath,
+                                                    std::optional<LinkWatch> links,
+                                                    EventSink on_event);
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  // Starts the thread, if the shard shall have one.
+  void start();
+
+  // Calls work(endpoint, now) as the owner, then sends and reports what came of it.
+  template <class Work>
+  auto run(Work work) {
+    const Ownership owner(*this);
+    const Instant at = now();
+    if constexpr (std::is_void_v<decltype(work(endpoint_, at))>) {
+      work(endpoint_, at);
+      (void)follow_up();
+    } else {
+      auto result = work(endpoint_, at);
+      (void)follow_up();
+      return result;
+    }
+  }
+  // The same for who only looks.
+  template <class Look>
+  auto look(Look look) {
+    const Ownership owner(*this);
+    return look(std::as_const(endpoint_), *datapath_);
+  }
+
+  // Where completions of this queue pair go, from now on; null: nowhere.
+  void attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives);
+
+  // One round: takes what has arrived and is due, sends. Returns whether anything happened.
+  bool progress();
+  // Until something may have happened.
+  void sleep(Duration at_most);
+  // Readable when progress() has something to do.
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
+
+ private:
+  static constexpr std::size_t kBurst = 64;
+  // So many bursts are sent before arrivals are looked at again, and the other way round.
+  static constexpr int kBurstsInARow = 2;
+  static constexpr int kArrivalsInARow = 8;
+
+  // Threads take turns: one that comes back at once finds whoever waited ahead of it. A mutex alone
+  // would let a busy thread have it again and again.
+  class Ownership {
+   public:
+    explicit Ownership(Shard& shard) : shard_(shard) {
+      const std::lock_guard next(shard.next_);
+      shard.mutex_.lock();
+    }
+    ~Ownership() { shard_.mutex_.unlock(); }
+    Ownership(const Ownership&) = delete;
+    Ownership& operator=(const Ownership&) = delete;
+
+   private:
+    Shard& shard_;
+  };
+
+  struct Destinations {
+    CompletionQueue* writes = nullptr;
+    CompletionQueue* receives = nullptr;
+  };
+
+  Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
+        std::optional<LinkWatch> links, EventSink on_event);
+  [[nodiscard]] std::optional<Error> watch();
+  void serve();
+  [[nodiscard]] bool round();
+  enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
+  [[nodiscard]] Arrivals take_arrivals();
+  void take_link_changes(Instant at);
+  [[nodiscard]] bool follow_up();
+  [[nodiscard]] std::size_t transmit();
+  void deliver_completions();
+  void set_alarm();
+
+  const Progress progress_;
+  std::unique_ptr<datapath::Datapath> datapath_;
+  std::optional<LinkWatch> links_;
+  EventSink on_event_;
+  datapath::FileDescriptor epoll_;
+  datapath::FileDescriptor alarm_;  // a timer
+  datapath::FileDescriptor wake_;   // to end the thread
+
+  std::mutex next_;   // held by who will be the owner next
+  std::mutex mutex_;  // held by the owner
+  // From here on: the owner's.
+  core::Endpoint endpoint_;
+  Qpn first_qpn_;
+  std::vector<Destinations> destinations_;  // by queue pair number, from first_qpn_ on
+  std::vector<core::Transmit> transmits_;
+  std::vector<datapath::Outgoing> outgoing_;
+  std::vector<datapath::Incoming> incoming_;
+  std::vector<Completion> completions_;  // of one queue, to be handed over together
+  bool more_to_send_ = false;            // and ports are free: whoever comes next goes on at once
+  Instant alarm_at_{};
+  Instant links_looked_at_{};
+
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace openmrc::host

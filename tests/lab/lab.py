@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A lab for a test, and what can be read from how bytes arrived in it."""
+import os
+import subprocess
+import sys
+
+WINDOW_MS = 10
+LASTING_MS = 100
+RECOVERED = 0.95
+
+
+class Lab:
+    """A lab that is gone when the test is, whatever happens."""
+
+    def __init__(self, mrc, mode, rate):
+        self.mrc = mrc
+        self.name = f"rec{os.getpid()}"
+        self.run("up", self.name, "--rate", rate, "--mode", mode, lab=False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([self.mrc, "lab", "down", self.name], timeout=60, check=False,
+                       stdout=subprocess.DEVNULL)
+
+    def command(self, verb, *arguments, lab=True):
+        return [self.mrc, "lab", verb] + (["--lab", self.name] if lab else []) + list(arguments)
+
+    def run(self, verb, *arguments, lab=True):
+        done = subprocess.run(self.command(verb, *arguments, lab=lab), timeout=60, text=True,
+                              capture_output=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"mrc lab {verb}: {done.stderr}")
+        return done.stdout
+
+    def start(self, host, *command):
+        return self.start_program(host, "mrc", *command)
+
+    def start_program(self, host, *command):
+        return subprocess.Popen(self.command("exec", host, "--", *command), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def read_timeline(path):
+    """[(time in ns, bytes so far)], a sample each millisecond."""
+    with open(path, encoding="utf-8") as file:
+        return [tuple(map(int, line.split(","))) for line in file.readlines()[1:]]
+
+
+def bytes_at(rows, when_ns):
+    """How many bytes had arrived by then, between samples by proportion."""
+    low, high = 0, len(rows) - 1
+    if when_ns <= rows[0][0]:
+        return rows[0][1]
+    if when_ns >= rows[-1][0]:
+        return rows[-1][1]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if rows[middle][0] <= when_ns:
+            low = middle
+        else:
+            high = middle
+    (t0, b0), (t1, b1) = rows[low], rows[high]
+    return b0 + (b1 - b0) * (when_ns - t0) / (t1 - t0)
+
+
+def rate(rows, begin_ns, end_ns):
+    return (bytes_at(rows, end_ns) - bytes_at(rows, begin_ns)) * 8 / (end_ns - begin_ns)
+
+
+def recovery_ms(rows, fault_ns, goal):
+    """Milliseconds until the goal (Gb/s) is reached for good: over a short window, so that it is
+    the moment, and over a long one, so that it lasts. None: never within two seconds."""
+    for ms in range(2000):
+        begin = fault_ns + ms * 1_000_000
+        if (rate(rows, begin, begin + WINDOW_MS * 1_000_000) >= goal and
+                rate(rows, begin, begin + LASTING_MS * 1_000_000) >= goal):
+            return ms
+    return None
+
+
+def longest_stall(rows, fault_ns):
+    """The longest time after the fault in which nothing arrived."""
+    longest, last = 0, None
+    previous = None
+    for when, count in rows:
+        if when < fault_ns - 1_000_000 or when > fault_ns + 3_000_000_000:
+            continue
+        if previous is None or count > previous:
+            if last is not None:
+                longest = max(longest, when - last)
+            last, previous = when, count
+    return round(longest / 1e6, 1)

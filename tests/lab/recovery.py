@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Moves verified data across a lab of kernel SRv6 while parts of it fail, and measures how long
+each failure is felt.
+
+The time of recovery is that from the fault's taking effect to the first millisecond from which on
+the goodput, over the next 10 ms and over the next 100 ms, is at least 95 % of what the remaining
+network carries.
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+
+from lab import RECOVERED, Lab, longest_stall, rate, read_timeline, recovery_ms
+
+RUN_MAX_S = 120
+FAULT_AFTER_S = 2.0
+FAULT_FOR_S = 3.0
+MESSAGE = 256 * 1024
+SENDER, RECEIVER = "h0", "h2"  # of different rows
+
+# name: what is done, what undoes it, part of the capacity that is left, most ms to recovery
+FAULTS = {
+    "link": (["cut", "p1.t0-0/up0"], 1.0, 10),
+    "far-link": (["cut", "p1.t0-1/up0"], 1.0, 10),
+    "plane": (["cut", "p2"], 0.75, 50),
+    "switch": (["cut", "p0.t1-1"], 1.0, 10),
+    "port": (["cut", "h0/p3", "--admin"], 0.75, 10),
+    "far-port": (["cut", "h2/p3", "--admin"], 0.75, 10),
+    "flap": (["flap", "p1.t0-0/up1", "--hz", "10", "--for", "3s"], 1.0, None),
+    "loss": (["cut", "p3.t0-1/up1", "--silent", "--loss", "20%"], 1.0, None),
+}
+
+
+def run_fault(lab, name, gibibytes, folder):
+    command, left, _ = FAULTS[name]
+    timeline = os.path.join(folder, f"{name}.csv")
+    result = os.path.join(folder, f"{name}.json")
+    messages = int(gibibytes * (1 << 30)) // MESSAGE
+    server = lab.start(RECEIVER, "perf", "write-bw", "--quiet", "--timeline", timeline)
+    client = lab.start(SENDER, "perf", "write-bw", RECEIVER, "--quiet", "--verify", "-s",
+                       str(MESSAGE), "-n", str(messages), "-t", "16", "--json", result)
+    try:
+        time.sleep(FAULT_AFTER_S)
+        moment = json.loads(lab.run(command[0], *command[1:], "--json"))
+        fault_ns = moment["done_ns"] if "done_ns" in moment else moment["began_ns"]
+        if command[0] == "cut":
+            time.sleep(FAULT_FOR_S)
+            lab.run("heal")
+        client_text = client.communicate(timeout=RUN_MAX_S)[0]
+        server_text = server.communicate(timeout=RUN_MAX_S)[0]
+    finally:
+        for process in (client, server):
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+        lab.run("heal")
+    outcome = {"fault": name, "errors": [], "messages": messages}
+    if client.returncode != 0 or server.returncode != 0:
+        outcome["errors"].append(f"client: {client_text} server: {server_text}")
+        return outcome
+    if f"{messages} messages of {SENDER} verified" not in server_text:
+        outcome["errors"].append(f"not all was verified: {server_text}")
+    with open(result, encoding="utf-8") as file:
+        report = json.load(file)
+    rows = read_timeline(timeline)
+    before = rate(rows, fault_ns - 1_000_000_000, fault_ns - 5_000_000)
+    outcome.update(
+        before_gbps=round(before, 3),
+        recovery_ms=recovery_ms(rows, fault_ns, RECOVERED * left * before),
+        during_gbps=round(rate(rows, fault_ns, fault_ns + int(FAULT_FOR_S * 0.9e9)), 3),
+        stall_ms=longest_stall(rows, fault_ns),
+        retransmits=sum(value for key, value in report["counters"].items()
+                        if key.startswith("resent_") and key != "resent_in_vain"),
+        in_vain=report["counters"].get("resent_in_vain", 0),
+        evs_lost=report["counters"].get("evs_lost", 0),
+        evs_readmitted=report["counters"].get("evs_readmitted", 0))
+    bad = sum(plane["ASSUMED_BAD"] + plane["DENIED"] for plane in report["paths"])
+    if bad:
+        outcome["errors"].append(f"{bad} EVs are not back in use after healing: {report['paths']}")
+    return outcome
+
+
+def print_table(outcomes):
+    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'resent':>7} "
+          f"{'in vain':>7} {'EVs lost':>8} {'back':>5}")
+    for one in outcomes:
+        if "before_gbps" in one:
+            recovery = "never" if one["recovery_ms"] is None else f"{one['recovery_ms']} ms"
+            print(f"{one['fault']:10} {one['before_gbps']:6.2f} G {one['during_gbps']:6.2f} G "
+                  f"{recovery:>9} {one['stall_ms']:5.1f}ms {one['retransmits']:7} "
+                  f"{one['in_vain']:7} {one['evs_lost']:8} {one['evs_readmitted']:5}")
+        for error in one["errors"]:
+            print(f"{one['fault']:10} ERROR: {error}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mrc", required=True)
+    parser.add_argument("--mode", default="srv6", choices=["srv6", "usid", "udp"])
+    parser.add_argument("--faults", default=",".join(FAULTS))
+    parser.add_argument("--gib", type=float, default=1)
+    parser.add_argument("--rate", default="200mbit")
+    parser.add_argument("--json")
+    parser.add_argument("--slack", type=float, default=1,
+                        help="factor on the goals, for machines that are busy")
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        print("needs root, for network namespaces")
+        return 77
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
+                                                      options.rate) as lab:
+        for name in options.faults.split(","):
+            outcomes.append(run_fault(lab, name, options.gib, folder))
+            goal = FAULTS[name][2]
+            reached = outcomes[-1].get("recovery_ms")
+            if goal and (reached is None or reached > goal * options.slack):
+                outcomes[-1]["errors"].append(
+                    f"recovered after {reached} ms, the goal is {goal} ms x {options.slack}")
+            print_table(outcomes[-1:])
+            sys.stdout.flush()
+    print_table(outcomes)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(outcomes, file, indent=2)
+    return 1 if any(one["errors"] for one in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

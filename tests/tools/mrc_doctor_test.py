@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs `mrc doctor` in network namespaces with deliberate faults, and the commands that it names."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MRC = pathlib.Path(sys.argv.pop(1)).resolve()
+
+FABRIC = """
+[fabric]
+planes = 2
+rows = 2
+hosts_per_row = 1
+uplinks = 2
+host = "h0"
+[[port]]
+interface = "p0"
+[[port]]
+interface = "p1"
+"""
+
+# Host h0 as its plan wants it, in both modes.
+SET_UP = """
+set -e
+sysctl -q -w net.ipv6.conf.all.seg6_enabled=1 net.ipv6.conf.default.seg6_enabled=1
+ip link set dev lo up
+for i in 0 1; do
+  ip link add p$i mtu 9000 type veth peer name q$i mtu 9000
+  ip link set dev p$i addrgenmode none
+  ip link set dev p$i up
+  ip link set dev q$i up
+  ip -6 address add fe80::2/64 dev p$i nodad
+  ip -6 address add fd4d:5243:0:$i::1/128 dev p$i nodad
+  ip -6 route add fd4d:5243:0:$i::/64 via fe80::1 dev p$i
+  ip -6 route add fcbb:bb00:400$i::/48 via fe80::1 dev p$i
+  ip -6 route add fcbb:bb00:c00$i::/48 encap seg6local action End.DT6 table local dev p$i
+done
+"""
+
+
+class Namespace:
+    """Lives as long as the process in it."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo ready; read line"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate(timeout=30)
+
+    def run(self, *command):
+        return subprocess.run(["nsenter", "-t", str(self.process.pid), "-n", *map(str, command)],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def shell(self, script):
+        done = self.run("sh", "-c", script)
+        if done.returncode != 0:
+            raise AssertionError(f"{script}\n{done.stderr}")
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to make network namespaces")
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.namespace = Namespace()
+        self.addCleanup(self.namespace.close)
+        self.config = pathlib.Path(self.folder.name) / "openmrc.toml"
+        self.write('mode = "srv6"\n' + FABRIC)
+
+    def write(self, text):
+        self.config.write_text(text)
+
+    def doctor(self, *arguments):
+        done = self.namespace.run(MRC, "doctor", "--config", self.config, "--json", *arguments)
+        report = json.loads(done.stdout)
+        grades = [finding["grade"] for finding in report["findings"]]
+        for grade in ("ok", "warn", "fail"):
+            self.assertEqual(report[grade], grades.count(grade))
+        self.assertEqual(done.returncode, 1 if report["fail"] else 0, done.stderr)
+        for finding in report["findings"]:
+            self.assertEqual(finding["remedy"] == "", finding["grade"] == "ok", finding)
+        return report["findings"]
+
+    def assert_well(self, *arguments):
+        wrong = [finding for finding in self.doctor(*arguments) if finding["grade"] != "ok"]
+        # Not of the namespace: a slow clock, an old kernel.
+        wrong = [each for each in wrong if each["check"] not in ("clock", "kernel")]
+        self.assertEqual(wrong, [])
+
+    def found(self, check, *arguments):
+        matching = [each for each in self.doctor(*arguments) if each["check"] == check]
+        self.assertEqual(len(matching), 1, check)
+        return matching[0]
+
+    def assert_mends(self, fault, check, grade, said, remedy, *arguments):
+        """The fault is named with a command, and the command mends it."""
+        self.namespace.shell(SET_UP)
+        self.assertEqual(self.found(check, *arguments)["grade"], "ok")
+        self.namespace.shell(fault)
+        finding = self.found(check, *arguments)
+        self.assertEqual(finding["grade"], grade, finding)
+        self.assertRegex(finding["found"], said)
+        self.assertRegex(finding["remedy"], remedy)
+        self.namespace.shell(finding["remedy"])
+        self.assertEqual(self.found(check, *arguments)["grade"], "ok")
+
+
+class Healthy(Doctor):
+    def test_nothing_is_wrong_in_any_mode(self):
+        self.namespace.shell(SET_UP)
+        self.assert_well()
+        self.assert_well("--peer", "h1")
+        self.namespace.shell("for i in 0 1; do ip -6 route del fcbb:bb00:c00$i::/48; "
+                             "ip -6 address add fcbb:bb00:c00$i::/128 dev lo nodad; done")
+        self.write('mode = "usid"\n' + FABRIC)
+        self.assert_well("--peer", "h1")
+        self.write(FABRIC)
+        self.assert_well("--peer", "h1")
+
+    def test_text_is_a_line_for_each_and_a_summary(self):
+        self.namespace.shell(SET_UP)
+        done = self.namespace.run(MRC, "doctor", "--config", self.config)
+        lines = done.stdout.splitlines()
+        for line in lines[:-1]:
+            self.assertRegex(line, r"^(ok  |warn|fail)  [^:]+.*: .+")
+        self.assertRegex(lines[-1], r"^\d+ ok, \d+ to look at, 0 wrong$")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("ok    p0: MTU: is 9000; packets take 4228\n", done.stdout)
+
+
+class Faults(Doctor):
+    def test_interface_is_missing(self):
+        self.namespace.shell(SET_UP + "ip link del p1")
+        finding = self.found("p1: interface")
+        self.assertEqual(finding["grade"], "fail")
+        self.assertIn("ip link", finding["remedy"])
+        self.assertIn(str(self.config), finding["remedy"])
+
+    def test_interface_is_set_down(self):
+        # Setting it down takes its routes with it, so only the link is looked at.
+        self.assert_mends("ip link set dev p0 down", "p0: link", "fail", "is set down",
+                          "^ip link set dev p0 up$")
+
+    def test_no_carrier(self):
+        self.namespace.shell(SET_UP + "ip link set dev q0 down")
+        finding = self.found("p0: link")
+        self.assertEqual((finding["grade"], finding["found"]), ("fail", "has no carrier"))
+        self.assertIn("cable", finding["remedy"])
+
+    def test_mtu_is_too_small(self):
+        self.assert_mends("ip link set dev p0 mtu 4227", "p0: MTU", "fail",
+                          "is 4227, and packets of mtu = 4096 take 4228",
+                          "^ip link set dev p0 mtu 4228$")
+
+    def test_mtu_for_udp_needs_no_outer_header(self):
+        self.namespace.shell(SET_UP + "ip link set dev p0 mtu 4188")
+        self.write(FABRIC)
+        self.assertEqual(self.found("p0: MTU")["grade"], "ok")
+
+    def test_address_is_missing(self):
+        self.assert_mends("ip -6 address del fd4d:5243:0:1::1/128 dev p1", "p1: address", "fail",
+                          "fd4d:5243:0:1::1 is not there",
+                          r"^ip -6 address add fd4d:5243:0:1::1/128 dev p1 nodad$")
+
+    def test_address_is_elsewhere(self):
+        self.assert_mends("ip -6 address del fd4d:5243::1/128 dev p0; "
+                          "ip -6 address add fd4d:5243::1/128 dev p1 nodad", "p0: address", "fail",
+                          "belongs to p1", "^ip -6 address del .* && ip -6 address add")
+
+    def test_segment_routing_is_off(self):
+        self.assert_mends("sysctl -q -w net.ipv6.conf.all.seg6_enabled=0 "
+                          "net.ipv6.conf.p1.seg6_enabled=0", "p1: seg6", "warn", "is off",
+                          r"^sysctl -w net.ipv6.conf.all.seg6_enabled=1 "
+                          r"net.ipv6.conf.p1.seg6_enabled=1$")
+
+    def test_own_segment_is_not_unpacked(self):
+        self.assert_mends("ip -6 route del fcbb:bb00:c001::/48", "p1: own segment", "fail",
+                          "fcbb:bb00:c001:: is not unpacked", "action End.DT6 table local dev p1$")
+
+    def test_own_segment_is_no_address(self):
+        self.namespace.shell(SET_UP)
+        self.write('mode = "usid"\n' + FABRIC)
+        self.namespace.shell("ip -6 route del fcbb:bb00:c000::/48")
+        finding = self.found("p0: own segment")
+        self.assertEqual(finding["grade"], "fail")
+        self.namespace.shell(finding["remedy"])
+        self.assertEqual(self.found("p0: own segment")["grade"], "ok")
+
+    def test_no_route_to_the_first_switch(self):
+        self.namespace.shell(SET_UP + "ip -6 route del fcbb:bb00:4001::/48")
+        finding = self.found("p1: route")
+        self.assertEqual(finding["grade"], "fail")
+        self.assertIn("to p1.t0-0 (fcbb:bb00:4001::/48): there is no route", finding["found"])
+        self.assertRegex(finding["remedy"], r"^ip -6 route replace fcbb:bb00:4001::/48 via .* dev p1$")
+        self.assertIn("there is no route", self.found("p1: paths to h1", "--peer", "h1")["found"])
+
+    def test_route_leaves_by_the_wrong_port(self):
+        self.namespace.shell(SET_UP + "ip -6 route replace fcbb:bb00:4001::/48 via fe80::1 dev p0")
+        self.assertIn("it leaves by p0", self.found("p1: route")["found"])
+
+    def test_route_is_a_black_hole(self):
+        self.namespace.shell(SET_UP + "ip -6 route replace blackhole fcbb:bb00:4000::/48")
+        self.assertIn("the route refuses it", self.found("p0: route")["found"])
+
+    def test_traffic_class_is_rewritten(self):
+        self.namespace.shell(SET_UP)
+        if self.namespace.run("nft", "--version").returncode != 0:
+            self.skipTest("no nft")
+        self.namespace.shell("nft add table inet t; nft add chain inet t c "
+                             "'{ type filter hook output priority 0 ; }'; "
+                             "nft add rule inet t c ip6 dscp set 0")
+        finding = self.found("DSCP and ECN")
+        self.assertEqual(finding["grade"], "fail")
+        self.assertRegex(finding["found"], r"^0xba was sent to ::1 and arrived as 0x02$")
+        self.assertIn("nft list ruleset", finding["remedy"])
+
+    def test_loopback_is_down(self):
+        self.namespace.shell(SET_UP + "ip link set dev lo down")
+        self.assertIn("ip link set dev lo up", self.found("loopback")["remedy"])
+
+    def test_peer_is_not_of_the_fabric(self):
+        self.namespace.shell(SET_UP)
+        finding = self.found("peer", "--peer", "h2")
+        self.assertEqual(finding["grade"], "fail")
+        self.assertEqual(finding["remedy"], "name one of h0 to h1")
+
+    def test_too_few_open_files(self):
+        self.namespace.shell(SET_UP)
+        self.write("shards = 8\n" + FABRIC)
+        done = self.namespace.run("sh", "-c", f"ulimit -n 256; {MRC} doctor --config {self.config}")
+        self.assertRegex(done.stdout, r"fail  open files: 256 allowed, and about \d+ are needed; "
+                                      r"to mend: ulimit -Hn \d+")
+
+    def test_without_privileges(self):
+        self.namespace.shell(SET_UP)
+        drop = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534",
+                "--clear-groups"]
+        if self.namespace.run(*drop, "true").returncode != 0:
+            self.skipTest("no setpriv")
+        program = pathlib.Path(self.folder.name)
+        program.chmod(0o755)
+        done = self.namespace.run(*drop, MRC, "doctor", "--config", self.config)
+        if not done.stdout:
+            self.skipTest("an unprivileged user may not run it from here: " + done.stderr)
+        self.assertRegex(done.stdout, "fail  CAP_NET_RAW: .*to mend: sudo, or: setcap cap_net_raw")
+        self.assertEqual(done.returncode, 1)
+
+
+class Configuration(Doctor):
+    def test_mistakes_are_all_said_and_the_rest_is_still_looked_at(self):
+        self.write('mode = "srv7"\nmtu = 1\n' + FABRIC)
+        findings = self.doctor()
+        said = [each["found"] for each in findings if each["check"] == "configuration"]
+        self.assertEqual(len(said), 2)
+        self.assertTrue(all(re.match(re.escape(str(self.config)) + ": line [12]: m", each)
+                            for each in said), said)
+        self.assertIn("clock", [each["check"] for each in findings])
+
+    def test_file_is_missing(self):
+        self.config.unlink()
+        finding = self.found("configuration")
+        self.assertEqual(finding["grade"], "fail")
+        self.assertIn("No such file", finding["found"])
+
+
+if __name__ == "__main__":
+    unittest.main()

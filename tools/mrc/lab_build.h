@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab_spec.h"
+#include "openmrc/base/result.h"
+
+// Making and removing labs.
+namespace openmrc::tools::lab {
+
+enum class Built : std::uint8_t {
+  kNew,      // it was made
+  kThere,    // it was there and whole; its links are as at the beginning
+  kRebuilt,  // parts of it were missing, and it was made anew
+};
+
+// An error leaves nothing behind.
+Result<Built, std::string> build(const Spec& spec);
+// What `build` would run, as a shell script.
+std::string script_of(const Spec& spec);
+
+// Also what is left of a lab that was never finished. Nothing is wrong if there is none.
+Result<void, std::string> remove(const std::string& lab);
+
+// Those of which there is something.
+std::vector<std::string> labs_there();
+// What a lab is made of, or why that is not known.
+Result<Spec, std::string> load(const std::string& lab);
+// Whether all its namespaces and interfaces are there.
+bool is_whole(const Spec& spec);
+
+// Names what the kernel or the installation lacks.
+Result<void, std::string> check_machine(const Spec& spec);
+
+}  // namespace openmrc::tools::lab

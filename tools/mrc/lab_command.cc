@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab_build.h"
+#include "lab_cli.h"
+#include "lab_exec.h"
+#include "lab_fault_command.h"
+#include "lab_faults.h"
+#include "lab_soft_switch.h"
+#include "lab_spec.h"
+#include "lab_view.h"
+#include "openmrc/fabric/names.h"
+#include "openmrc/host/units.h"
+
+namespace openmrc::tools {
+namespace {
+
+using lab::add_lab_option;
+using lab::add_name;
+using lab::as_root;
+using lab::complain;
+using lab::Spec;
+
+struct UpOptions {
+  std::string name;
+  std::uint32_t planes = 4;
+  std::uint32_t t0 = 2;
+  std::uint32_t t1 = 2;
+  std::uint32_t hosts = 4;
+  std::string rate;
+  std::uint32_t mtu = 9000;
+  std::string mode = "srv6";
+  std::string switches = "kernel";
+  bool dry_run = false;
+};
+
+Result<Spec, std::string> spec_of(const UpOptions& options) {
+  Spec spec{.name = options.name, .shape = {}, .bits_per_second = {}, .mtu = options.mtu};
+  spec.mode = *lab::mode_named(options.mode);
+  spec.switches = *lab::switches_named(options.switches);
+  if (options.t0 == 0 || options.hosts % options.t0 != 0) {
+    return failure(fmt::format(
+        "{} hosts cannot be shared out evenly among {} T0s: --hosts counts those of all rows",
+        options.hosts, options.t0));
+  }
+  spec.shape.planes = options.planes;
+  spec.shape.rows = options.t0;
+  spec.shape.hosts_per_row = options.hosts / options.t0;
+  spec.shape.uplinks = options.t0 == 1 ? 0 : options.t1;
+  if (!options.rate.empty()) {
+    const auto rate = host::parse_bit_rate(options.rate);
+    if (!rate || *rate == 0) {
+      return failure(fmt::format("'{}' is no rate: write 1gbit or 100mbit", options.rate));
+    }
+    spec.bits_per_second = static_cast<std::int64_t>(*rate);
+    spec.shape.host_link_bits_per_second = *spec.bits_per_second;
+    spec.shape.uplink_bits_per_second = *spec.bits_per_second;
+  }
+  if (auto wrong = check(spec)) return failure(std::move(*wrong));
+  return spec;
+}
+
+int up(const Spec& spec) {
+  const auto built = build(spec);
+  if (!built) return complain(built.error());
+  if (*built == lab::Built::kThere) {
+    std::cout << fmt::format("The lab '{}' is there already; its links are healed.\n", spec.name);
+  } else if (*built == lab::Built::kRebuilt) {
+    std::cout << fmt::format("Parts of the lab '{}' were missing; it was made anew.\n", spec.name);
+  }
+  std::cout << fmt::format("lab '{}': {}\n\n{}\n{}", spec.name, describe(spec),
+                           draw(spec, states_of(spec)), next_steps(spec));
+  return 0;
+}
+
+void add_up(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<UpOptions>();
+  CLI::App* command = parent.add_subcommand("up", "Build a lab, or mend the one that is there");
+  add_name(*command, options->name);
+  command->add_option("--planes", options->planes, "Planes; 4 if not said")->type_name("N");
+  command->add_option("--t0", options->t0, "T0 switches of a plane; 2 if not said")->type_name("N");
+  command->add_option("--t1", options->t1, "T1 switches of a plane; 2 if not said")->type_name("N");
+  command->add_option("--hosts", options->hosts, "Hosts of all T0s together; 4 if not said")
+      ->type_name("N");
+  command
+      ->add_option("--rate", options->rate,
+                   "Rate of every link, such as 1gbit; as fast as it goes if not said")
+      ->type_name("RATE");
+  command->add_option("--mtu", options->mtu, "MTU of every link; 9000 if not said")
+      ->type_name("BYTES");
+  command->add_option("--mode", options->mode, "How hosts send: srv6, usid or udp")
+      ->check(CLI::IsMember({"srv6", "usid", "udp"}))
+      ->type_name("MODE");
+  command->add_option("--switch", options->switches, "What forwards: kernel or soft")
+      ->check(CLI::IsMember({"kernel", "soft"}))
+      ->type_name("KIND");
+  command->add_flag("--dry-run", options->dry_run, "Print the commands as a shell script instead");
+  command->footer(
+      "Examples:\n"
+      "  sudo mrc lab up\n"
+      "  sudo mrc lab up slow --rate 100mbit\n"
+      "  mrc lab up --planes 2 --t0 1 --hosts 2 --dry-run");
+  command->callback([options, &exit_code] {
+    const auto spec = spec_of(*options);
+    if (!spec) {
+      exit_code = complain(spec.error());
+    } else if (options->dry_run) {
+      std::cout << script_of(*spec);
+    } else {
+      as_root(exit_code, [&] { return up(*spec); });
+    }
+  });
+}
+
+struct DownOptions {
+  std::string name;
+  bool all = false;
+};
+
+int down(const DownOptions& options) {
+  const auto there = lab::labs_there();
+  if (!options.all && !lab::is_lab_name(options.name)) {
+    return complain(fmt::format("'{}' is no name of a lab", options.name));
+  }
+  if (!options.all && std::ranges::find(there, options.name) == there.end()) {
+    std::cout << fmt::format("There is no lab '{}'.\n", options.name);
+    return 0;
+  }
+  for (const std::string& name : options.all ? there : std::vector{options.name}) {
+    if (const auto removed = lab::remove(name); !removed) return complain(removed.error());
+    std::cout << fmt::format("The lab '{}' is gone.\n", name);
+  }
+  return 0;
+}
+
+void add_down(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<DownOptions>();
+  CLI::App* command =
+      parent.add_subcommand("down", "End what runs in a lab, and remove all that it is made of");
+  add_name(*command, options->name);
+  command->add_flag("--all", options->all, "Every lab there is");
+  command->callback([options, &exit_code] { as_root(exit_code, [&] { return down(*options); }); });
+}
+
+void add_list(CLI::App& parent) {
+  CLI::App* command = parent.add_subcommand("list", "The labs there are");
+  command->callback([] {
+    for (const std::string& name : lab::labs_there()) {
+      const auto spec = lab::load(name);
+      std::cout << fmt::format(
+          "{:<12} {}\n", name,
+          spec ? describe(*spec) : "remains of a lab; mrc lab down removes it");
+    }
+  });
+}
+
+struct ViewOptions {
+  std::string name;
+  bool json = false;
+};
+
+int status(const ViewOptions& options) {
+  const auto spec = lab::load(options.name);
+  if (!spec) return complain(spec.error());
+  const auto states = states_of(*spec);
+  std::cout << (options.json ? status_json(*spec, states) : status_text(*spec, states));
+  return 0;
+}
+
+int picture(const ViewOptions& options) {
+  const auto spec = lab::load(options.name);
+  if (!spec) return complain(spec.error());
+  std::cout << draw(*spec, states_of(*spec));
+  return 0;
+}
+
+void add_views(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<ViewOptions>();
+  CLI::App* command = parent.add_subcommand("status", "What is up, cut, lossy or flapping");
+  add_name(*command, options->name);
+  command->add_flag("--json", options->json, "One JSON object, for programs");
+  command->callback(
+      [options, &exit_code] { as_root(exit_code, [&] { return status(*options); }); });
+  const auto drawn = std::make_shared<ViewOptions>();
+  command = parent.add_subcommand("draw", "A picture of the lab, with what is broken");
+  add_name(*command, drawn->name);
+  command->callback([drawn, &exit_code] { as_root(exit_code, [&] { return picture(*drawn); }); });
+}
+
+struct ExecOptions {
+  std::string lab;
+  std::string host;
+};
+
+void add_exec(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<ExecOptions>();
+  CLI::App* command = parent.add_subcommand("exec", "Run a program on a host of the lab");
+  add_lab_option(*command, options->lab);
+  command->add_option("host", options->host, "Host, such as h0")->type_name("HOST")->required();
+  command->prefix_command();
+  parent.prefix_command();  // which gets what stands behind `--`
+  command->footer(
+      "All that follows HOST is the program and its arguments. It sees the host's network, other\n"
+      "hosts by name, and $OPENMRC_CONFIG. Examples:\n"
+      "  sudo mrc lab exec h1 mrc perf write-bw\n"
+      "  sudo mrc lab exec h0 ping -c 3 h1");
+  command->callback([options, command, &parent, &exit_code] {
+    as_root(exit_code, [&] {
+      std::vector<std::string> program = command->remaining();
+      std::ranges::move(parent.remaining(), std::back_inserter(program));
+      const auto spec = lab::load(options->lab);
+      if (!spec) return complain(spec.error());
+      const auto host = parse_host(spec->fabric(), options->host);
+      if (!host) return complain(to_string(host.error()));
+      return complain(lab::execute(*spec, *host, program));  // it does not come back
+    });
+  });
+}
+
+// Not for people: `up --switch soft` starts it.
+void add_soft_switch(CLI::App& parent, int& exit_code) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = parent.add_subcommand("soft-switch", "The switches of a lab")->group("");
+  add_name(*command, *name);
+  command->callback([name, &exit_code] {
+    as_root(exit_code, [&] {
+      const auto spec = lab::load(*name);
+      return spec ? be_soft_switch(*spec) : complain(spec.error());
+    });
+  });
+}
+
+}  // namespace
+
+void add_lab_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("lab", "Build a network of planes on this machine, and break it");
+  command->require_subcommand(0, 1);
+  command->callback([command, &exit_code] {
+    if (!command->get_subcommands().empty()) return;
+    exit_code = 2;
+    if (const auto unknown = command->remaining(); !unknown.empty()) {
+      std::cerr << fmt::format("mrc: no verb '{}'\nTry 'mrc lab --help'.\n", unknown.front());
+      return;
+    }
+    std::cout << command->help("mrc");
+  });
+  add_up(*command, exit_code);
+  add_views(*command, exit_code);
+  add_exec(*command, exit_code);
+  add_fault_commands(*command, exit_code);
+  add_list(*command);
+  add_down(*command, exit_code);
+  add_soft_switch(*command, exit_code);
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_fault_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab_build.h"
+#include "lab_chaos.h"
+#include "lab_cli.h"
+#include "lab_faults.h"
+#include "lab_layout.h"
+#include "openmrc/fabric/names.h"
+#include "openmrc/host/units.h"
+#include "openmrc/sim/scenario_units.h"
+
+namespace openmrc::tools {
+namespace {
+
+using fabric::LinkId;
+using lab::add_lab_option;
+using lab::as_root;
+using lab::complain;
+using lab::Fault;
+using lab::Moment;
+using lab::Spec;
+
+struct FaultOptions {
+  std::string lab;
+  std::vector<std::string> what;
+  bool admin = false;
+  bool silent = false;
+  std::string loss;
+  bool json = false;
+};
+
+// The links of all that was named, each once.
+Result<std::vector<LinkId>, std::string> links_named(const Spec& spec,
+                                                     const std::vector<std::string>& names) {
+  std::vector<LinkId> links;
+  for (const std::string& name : names) {
+    const auto element = parse_element(spec.fabric(), name);
+    if (!element) return failure(to_string(element.error()));
+    for (const LinkId& link : lab::links_of(spec.fabric(), *element)) {
+      if (std::ranges::find(links, link) == links.end()) links.push_back(link);
+    }
+  }
+  return links;
+}
+
+Result<Fault, std::string> fault_of(const FaultOptions& options, const std::vector<LinkId>& links) {
+  Fault fault;
+  if (options.admin) {
+    const auto is_uplink = [](const LinkId& l) { return l.kind == LinkId::Kind::kUplink; };
+    if (options.silent || !options.loss.empty() || std::ranges::any_of(links, is_uplink)) {
+      return failure(std::string(
+          "--admin sets ports of hosts down: name a host or a port (h0 or h0/p2), and no loss"));
+    }
+    fault.kind = Fault::Kind::kPort;
+  } else if (options.silent || !options.loss.empty()) {
+    fault.kind = Fault::Kind::kSilent;
+    if (!options.loss.empty()) {
+      const auto share = sim::parse_share(options.loss);
+      if (!share) return failure("--loss: " + share.error());
+      fault.loss = *share / (sim::kBillion / lab::kAllPackets);
+      if (fault.loss == 0) return failure(std::string("--loss: must be at least 0.01%"));
+    }
+  }
+  return fault;
+}
+
+void print_moment(bool json, std::string_view done, const std::vector<LinkId>& links,
+                  const Moment& moment) {
+  if (json) {
+    nlohmann::ordered_json out{{"did", done},
+                               {"began_ns", moment.began_ns},
+                               {"done_ns", moment.done_ns},
+                               {"links", nlohmann::ordered_json::array()}};
+    for (const LinkId& link : links) out["links"].push_back(name_of(link));
+    std::cout << out.dump() << '\n';
+    return;
+  }
+  std::string names;
+  constexpr std::size_t kNamed = 4;
+  for (std::size_t i = 0; i < links.size() && i < kNamed; ++i) {
+    names += (i == 0 ? "" : ", ") + name_of(links[i]);
+  }
+  if (links.size() > kNamed) names += fmt::format(" and {} more", links.size() - kNamed);
+  std::cout << fmt::format("{}: {} in {:.1f} ms, done at {} ns\n", done, names,
+                           static_cast<double>(moment.done_ns - moment.began_ns) / 1e6,
+                           moment.done_ns);
+}
+
+int cut(const FaultOptions& options) {
+  const auto spec = lab::load(options.lab);
+  if (!spec) return complain(spec.error());
+  const auto links = links_named(*spec, options.what);
+  if (!links) return complain(links.error());
+  const auto fault = fault_of(options, *links);
+  if (!fault) return complain(fault.error());
+  const auto moment = inflict(*spec, *links, *fault);
+  if (!moment) return complain(moment.error());
+  print_moment(options.json, "cut", *links, *moment);
+  return 0;
+}
+
+int heal(const FaultOptions& options) {
+  const auto spec = lab::load(options.lab);
+  if (!spec) return complain(spec.error());
+  auto links = links_named(*spec, options.what);
+  if (!links) return complain(links.error());
+  if (options.what.empty()) links = lab::all_links(spec->fabric());
+  const auto moment = heal(*spec, *links);
+  if (!moment) return complain(moment.error());
+  print_moment(options.json, "healed", *links, *moment);
+  return 0;
+}
+
+void add_cut(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<FaultOptions>();
+  CLI::App* command = parent.add_subcommand("cut", "Break links, switches, planes or ports");
+  add_lab_option(*command, options->lab);
+  command
+      ->add_option("what", options->what,
+                   "Link p2.t0-1/up0, switch p2.t1-0, plane p2, host h0 or port h0/p2")
+      ->type_name("WHAT")
+      ->required();
+  command->add_flag("--admin", options->admin,
+                    "Set the host's own port down, instead of pulling its cable");
+  command->add_flag("--silent", options->silent, "Packets vanish, but the carrier stays");
+  command->add_option("--loss", options->loss, "Only this part of them, at random, such as 20%")
+      ->type_name("SHARE");
+  command->add_flag("--json", options->json, "The time it took effect, for programs");
+  command->footer(
+      "Examples:\n"
+      "  sudo mrc lab cut p2\n"
+      "  sudo mrc lab cut p0.t0-1/up0 p1.t1-1\n"
+      "  sudo mrc lab cut h0/p3 --loss 20%");
+  command->callback([options, &exit_code] { as_root(exit_code, [&] { return cut(*options); }); });
+}
+
+void add_heal(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<FaultOptions>();
+  CLI::App* command = parent.add_subcommand("heal", "Undo what was broken: all, or what is named");
+  add_lab_option(*command, options->lab);
+  command->add_option("what", options->what, "As for cut; everything if not said")
+      ->type_name("WHAT");
+  command->add_flag("--json", options->json, "The time it took effect, for programs");
+  command->callback([options, &exit_code] { as_root(exit_code, [&] { return heal(*options); }); });
+}
+
+struct FlapOptions {
+  std::string lab;
+  std::string link;
+  double hz = 10;
+  std::string span = "5s";
+};
+
+int flap_link(const FlapOptions& options) {
+  constexpr double kHzMax = 50;  // beyond it a heal takes longer than half a turn
+  const auto spec = lab::load(options.lab);
+  if (!spec) return complain(spec.error());
+  const auto link = parse_link(spec->fabric(), options.link);
+  if (!link) return complain(to_string(link.error()));
+  const auto span = host::parse_time(options.span);
+  if (!span) return complain(fmt::format("'{}' is no time: write 5s or 500ms", options.span));
+  if (!(options.hz > 0 && options.hz <= kHzMax)) {
+    return complain(fmt::format("--hz must be above 0 and at most {}", kHzMax));
+  }
+  const auto cuts = flap(*spec, *link, options.hz, *span);
+  if (!cuts) return complain(cuts.error());
+  std::cout << fmt::format("{} was cut and healed {} times\n", name_of(*link), *cuts);
+  return 0;
+}
+
+void add_flap(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<FlapOptions>();
+  CLI::App* command =
+      parent.add_subcommand("flap", "Cut and heal a link in turn; it is healed at the end");
+  add_lab_option(*command, options->lab);
+  command->add_option("link", options->link, "Link, such as p2.t0-1/up0 or h0/p2")
+      ->type_name("LINK")
+      ->required();
+  command->add_option("--hz", options->hz, "Times a second; 10 if not said")->type_name("N");
+  command->add_option("--for", options->span, "How long; 5s if not said")->type_name("TIME");
+  command->callback(
+      [options, &exit_code] { as_root(exit_code, [&] { return flap_link(*options); }); });
+}
+
+struct ChaosOptions {
+  std::string lab;
+  std::uint64_t seed = 1;
+  std::string span = "60s";
+  bool json = false;
+  bool dry_run = false;
+};
+
+void print_news(bool json, const lab::ChaosNews& news) {
+  if (json) {
+    const nlohmann::ordered_json out{{"did", news.healed ? "healed" : "cut"},
+                                     {"what", name_of(news.fault.what)},
+                                     {"fault", to_string(news.fault)},
+                                     {"began_ns", news.moment.began_ns},
+                                     {"done_ns", news.moment.done_ns}};
+    std::cout << out.dump() << '\n' << std::flush;
+  } else if (!news.healed) {
+    std::cout << fmt::format("{:9.3f} s  {}", static_cast<double>(news.fault.at.raw()) / 1e9,
+                             to_string(news.fault))
+              << '\n'
+              << std::flush;  // somebody may be watching
+  }
+}
+
+int chaos(const ChaosOptions& options) {
+  const auto spec = lab::load(options.lab);
+  if (!spec) return complain(spec.error());
+  if (spec->shape.planes < 2) return complain("chaos spares one plane: it needs a lab with two");
+  const auto span = host::parse_time(options.span);
+  if (!span) return complain(fmt::format("'{}' is no time: write 1800s or 500ms", options.span));
+  const auto faults = draw_chaos(*spec, options.seed, *span);
+  const auto tell = [&](const lab::ChaosNews& news) { print_news(options.json, news); };
+  if (options.dry_run) {
+    for (const lab::ChaosFault& fault : faults) print_news(false, {fault, false, {}});
+    return 0;
+  }
+  const auto played = play_chaos(*spec, faults, *span, tell);
+  return played ? 0 : complain(played.error());
+}
+
+void add_chaos(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<ChaosOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "chaos", "Faults at random; one plane at least is whole at any time, and all at the end");
+  add_lab_option(*command, options->lab);
+  command->add_option("--seed", options->seed, "Which faults; 1 if not said")->type_name("N");
+  command->add_option("--for", options->span, "How long; 60s if not said")->type_name("TIME");
+  command->add_flag("--json", options->json, "A JSON object a line, for programs");
+  command->add_flag("--dry-run", options->dry_run, "Print what would happen instead");
+  command->callback([options, &exit_code] { as_root(exit_code, [&] { return chaos(*options); }); });
+}
+
+}  // namespace
+
+void add_fault_commands(CLI::App& parent, int& exit_code) {
+  add_cut(parent, exit_code);
+  add_heal(parent, exit_code);
+  add_flap(parent, exit_code);
+  add_chaos(parent, exit_code);
+}
+
+}  // namespace openmrc::tools

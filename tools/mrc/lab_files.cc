@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_files.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "lab_layout.h"
+#include "openmrc/host/units.h"
+#include "openmrc/wire/ip_address.h"
+
+namespace openmrc::tools::lab {
+namespace {
+
+using fabric::HostIndex;
+
+// What veth links of no particular rate may be taken for, all of a host together.
+constexpr std::int64_t kBitsPerSecondUnshaped = 10'000'000'000;
+
+std::string inner_address(const Spec& spec, HostIndex host, std::uint32_t plane) {
+  return to_string(fabric::UsidPlan(spec.fabric()).inner_address(host, plane_at(plane)));
+}
+
+std::string fabric_text(const Spec& spec) {
+  const fabric::Shape& shape = spec.shape;
+  std::string text = fmt::format("planes = {}\nrows = {}\nhosts_per_row = {}\n", shape.planes,
+                                 shape.rows, shape.hosts_per_row);
+  if (shape.uplinks > 0) text += fmt::format("uplinks = {}\n", shape.uplinks);
+  if (spec.bits_per_second) {
+    text += fmt::format("host_link_gbps = {}\n", static_cast<double>(*spec.bits_per_second) / 1e9);
+  }
+  return text;
+}
+
+// The largest payload that fits into a packet with all its headers, of the sizes that RDMA knows.
+std::uint32_t payload_size(std::uint32_t mtu) {
+  constexpr std::uint32_t kHeadersMax = 200;
+  std::uint32_t size = 4096;
+  while (size + kHeadersMax > mtu) size /= 2;
+  return size;
+}
+
+std::string config_text(const Spec& spec, HostIndex host) {
+  const fabric::Fabric fabric = spec.fabric();
+  const fabric::Shape& shape = spec.shape;
+  const std::int64_t rate =
+      spec.bits_per_second ? *spec.bits_per_second * shape.planes : kBitsPerSecondUnshaped;
+  std::string text = fmt::format(
+      "# Host {0} of the lab '{1}'. docs/guide/configuration.md describes every key.\n"
+      "name = \"{0}\"\n"
+      "mode = \"{2}\"\n"
+      "mtu = {3}\n\n"
+      "[fabric]\nplanes = {4}\nrows = {5}\nhosts_per_row = {6}\nuplinks = {7}\nhost = \"{0}\"\n"
+      "block = \"{8:x}:{9:x}::\"\n",
+      name_of(host), spec.name, name_of(spec.mode), payload_size(spec.mtu), shape.planes,
+      shape.rows, shape.hosts_per_row, shape.uplinks, fabric::kUsidBlockDefault >> 16,
+      fabric::kUsidBlockDefault & 0xffff);
+  for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
+    text += fmt::format("\n[[port]]\ninterface = \"{}\"\naddress = \"{}\"\n",
+                        name_of(plane_at(plane)), inner_address(spec, host, plane));
+  }
+  return text +
+         fmt::format("\n[paths]\nevs = {}\n\n[congestion]\nbase_rtt = \"1ms\"\nrate = \"{}\"\n{}",
+                     fabric.evs(), host::bit_rate_text(static_cast<std::uint64_t>(rate)),
+                     spec.switches == Switches::kSoft ? "trimming = true\n" : "");
+}
+
+// h1 is a host on the management network, h1.p3 its port in plane 3.
+std::string hosts_text(const Spec& spec) {
+  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+  for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
+    const HostIndex host(i);
+    text += fmt::format("{} {}\n", management_address(host), name_of(host));
+    for (std::uint32_t plane = 0; plane < spec.shape.planes; ++plane) {
+      text += fmt::format("{} {}.{}\n", inner_address(spec, host, plane), name_of(host),
+                          name_of(plane_at(plane)));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<File> files_of(const Spec& spec) {
+  std::vector<File> files{{spec_file(spec.name), to_json(spec)},
+                          {folder_of(spec.name) / "fabric.toml", fabric_text(spec)}};
+  const std::string hosts = hosts_text(spec);
+  for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
+    const HostIndex host(i);
+    files.push_back({config_file(spec.name, host), config_text(spec, host)});
+    files.push_back({hosts_file(space_of(spec.name, host)), hosts});
+  }
+  return files;
+}
+
+}  // namespace openmrc::tools::lab

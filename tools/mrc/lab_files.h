@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "lab_spec.h"
+#include "lab_steps.h"
+
+namespace openmrc::tools::lab {
+
+// Every file of a lab: what it is, the fabric, a configuration for each host, and names for the
+// addresses of hosts.
+std::vector<File> files_of(const Spec& spec);
+
+}  // namespace openmrc::tools::lab

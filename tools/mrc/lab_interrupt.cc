@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_interrupt.h"
+
+#include <csignal>
+#include <initializer_list>
+
+namespace openmrc::tools::lab {
+namespace {
+
+volatile std::sig_atomic_t caught = 0;
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { caught = 1; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+bool interrupted() { return caught != 0; }
+
+}  // namespace openmrc::tools::lab

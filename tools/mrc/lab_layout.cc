@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_layout.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace openmrc::tools::lab {
+namespace {
+
+using fabric::Element;
+using fabric::Fabric;
+using fabric::HostIndex;
+using fabric::LinkId;
+using fabric::Shape;
+using fabric::SwitchId;
+using fabric::Tier;
+
+// Numbers of interfaces, far enough apart for any lab.
+constexpr std::uint32_t kHostPortFirst = 100;
+constexpr std::uint32_t kDownlinkFirst = 1000;  // of a T0
+constexpr std::uint32_t kUplinkFirst = 2000;    // of a T0
+constexpr std::uint32_t kRowFirst = 3000;       // of a T1
+
+std::string space_named(std::string_view lab, std::string_view node) {
+  return space_prefix(lab) + std::string(node);
+}
+
+// Locally administered; it says which cable it is, and which end.
+std::string mac_of(const LinkId& link, unsigned end) {
+  const unsigned kind = link.kind == LinkId::Kind::kHost ? 0x10 : 0x20;
+  return fmt::format("02:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", link.plane.raw(), link.row >> 8,
+                     link.row & 0xff, link.port, kind + end);
+}
+
+void add_links(const Fabric& fabric, Plane plane, std::vector<LinkId>& links) {
+  const Shape& shape = fabric.shape();
+  for (std::uint32_t row = 0; row < shape.rows; ++row) {
+    for (std::uint32_t i = 0; i < shape.hosts_per_row; ++i) {
+      links.push_back({LinkId::Kind::kHost, plane, row, i});
+    }
+    for (std::uint32_t i = 0; i < shape.uplinks; ++i) {
+      links.push_back({LinkId::Kind::kUplink, plane, row, i});
+    }
+  }
+}
+
+bool fails_with(const Fabric& /*fabric*/, const LinkId& link, Plane plane) {
+  return link.plane == plane;
+}
+bool fails_with(const Fabric& fabric, const LinkId& link, HostIndex host) {
+  return link == fabric.host_link(host, link.plane);
+}
+bool fails_with(const Fabric& /*fabric*/, const LinkId& link, const SwitchId& id) {
+  if (link.plane != id.plane) return false;
+  if (id.tier == Tier::kT0) return link.row == id.index;
+  return link.kind == LinkId::Kind::kUplink && link.port == id.index;
+}
+bool fails_with(const Fabric& /*fabric*/, const LinkId& link, const LinkId& other) {
+  return link == other;
+}
+
+}  // namespace
+
+std::string space_prefix(std::string_view lab) { return fmt::format("mrc-{}-", lab); }
+std::string space_of(std::string_view lab, HostIndex host) {
+  return space_named(lab, name_of(host));
+}
+std::string space_of(std::string_view lab, const SwitchId& id) {
+  return space_named(lab, name_of(id));
+}
+std::string management_space(std::string_view lab) {
+  return space_named(lab, kManagementInterface);
+}
+
+Cable cable_of(const Spec& spec, const LinkId& link) {
+  const SwitchId t0{.plane = link.plane, .tier = Tier::kT0, .index = link.row};
+  Cable cable{.link = link};
+  cable.t0.space = space_of(spec.name, t0);
+  if (link.kind == LinkId::Kind::kHost) {
+    cable.t0_is_upper = true;
+    cable.t0.interface = fmt::format("down{}", link.port);
+    cable.t0.index = kDownlinkFirst + link.port;
+    cable.far.space = space_of(spec.name, spec.fabric().host_at(link.row, link.port));
+    cable.far.interface = name_of(link.plane);
+    cable.far.index = kHostPortFirst + link.plane.raw();
+  } else {
+    const SwitchId t1{.plane = link.plane, .tier = Tier::kT1, .index = link.port};
+    cable.t0.interface = fmt::format("up{}", link.port);
+    cable.t0.index = kUplinkFirst + link.port;
+    cable.far.space = space_of(spec.name, t1);
+    cable.far.interface = fmt::format("down{}", link.row);
+    cable.far.index = kRowFirst + link.row;
+  }
+  cable.t0.mac = mac_of(link, 1);
+  cable.far.mac = mac_of(link, 2);
+  return cable;
+}
+
+std::vector<SwitchId> all_switches(const Fabric& fabric) {
+  const Shape& shape = fabric.shape();
+  std::vector<SwitchId> all;
+  for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
+    for (std::uint32_t i = 0; i < shape.rows; ++i) all.push_back({plane_at(plane), Tier::kT0, i});
+    for (std::uint32_t i = 0; i < shape.uplinks; ++i) {
+      all.push_back({plane_at(plane), Tier::kT1, i});
+    }
+  }
+  return all;
+}
+
+std::vector<LinkId> all_links(const Fabric& fabric) {
+  std::vector<LinkId> links;
+  for (std::uint32_t plane = 0; plane < fabric.shape().planes; ++plane) {
+    add_links(fabric, plane_at(plane), links);
+  }
+  return links;
+}
+
+std::vector<LinkId> links_of(const Fabric& fabric, const Element& element) {
+  std::vector<LinkId> links = all_links(fabric);
+  std::erase_if(links, [&](const LinkId& link) {
+    return !std::visit([&](const auto& it) { return fails_with(fabric, link, it); }, element);
+  });
+  return links;
+}
+
+std::string management_address(HostIndex host) {
+  return fmt::format("fd4d:5243:ffff::{:x}", host.raw() + 1);
+}
+std::string management_ipv4_address(HostIndex host) {
+  static_assert(kNodesMax < 0xffff);
+  return fmt::format("10.255.{}.{}", (host.raw() + 1) >> 8, (host.raw() + 1) & 0xff);
+}
+
+std::filesystem::path labs_folder() { return "/run/openmrc/labs"; }
+std::filesystem::path folder_of(std::string_view lab) { return labs_folder() / lab; }
+std::filesystem::path spec_file(std::string_view lab) { return folder_of(lab) / "lab.json"; }
+std::filesystem::path config_file(std::string_view lab, HostIndex host) {
+  return folder_of(lab) / name_of(host) / "openmrc.toml";
+}
+std::filesystem::path spaces_folder() { return "/etc/netns"; }
+std::filesystem::path hosts_file(std::string_view space) {
+  return spaces_folder() / space / "hosts";
+}
+
+}  // namespace openmrc::tools::lab

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab_layout.h"
+#include "lab_spec.h"
+#include "lab_steps.h"
+
+// The commands and files that make a lab of nothing.
+namespace openmrc::tools::lab {
+
+struct Plan {
+  std::vector<Stage> stages{};
+  std::vector<File> files{};
+};
+Plan plan_of(const Spec& spec);
+
+// What an interface loses when it is set down, as lines of `ip -6 -batch`: all of them may be
+// repeated. `wanted` says which interfaces are to be written again, `is_up` by which ones a route
+// over several may lead.
+using InterfaceTest = std::function<bool(std::string_view interface)>;
+std::vector<std::string> host_lines(const Spec& spec, fabric::HostIndex host,
+                                    const InterfaceTest& wanted);
+std::vector<std::string> switch_lines(const Spec& spec, const fabric::SwitchId& id,
+                                      const InterfaceTest& wanted, const InterfaceTest& is_up);
+
+// `ip` for a namespace, with these lines.
+Step in_space(const std::string& space, std::vector<std::string> lines);
+
+// Where UDP to a host's uSID is delivered from, see docs/guide/lab.md.
+inline constexpr unsigned kUsidTable = 4791;
+
+}  // namespace openmrc::tools::lab

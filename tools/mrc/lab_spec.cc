@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "openmrc/host/units.h"
+
+namespace openmrc::tools::lab {
+namespace {
+
+using fabric::Fabric;
+using fabric::Shape;
+
+constexpr std::array<std::string_view, 3> kModes{"srv6", "usid", "udp"};
+constexpr std::array<std::string_view, 2> kSwitches{"kernel", "soft"};
+
+template <class Enum, std::size_t kSize>
+std::optional<Enum> enumerator(const std::array<std::string_view, kSize>& names,
+                               std::string_view name) {
+  const auto* const found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
+std::string rate_text(const Spec& spec) {
+  return host::bit_rate_text(static_cast<std::uint64_t>(*spec.bits_per_second));
+}
+
+}  // namespace
+
+std::string_view name_of(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+std::optional<Mode> mode_named(std::string_view name) { return enumerator<Mode>(kModes, name); }
+
+std::string_view name_of(Switches switches) {
+  return kSwitches[static_cast<std::size_t>(switches)];
+}
+std::optional<Switches> switches_named(std::string_view name) {
+  return enumerator<Switches>(kSwitches, name);
+}
+
+std::uint32_t switches_of(const Shape& shape) {
+  return shape.planes * (shape.rows + shape.uplinks);
+}
+
+bool is_lab_name(std::string_view name) {
+  constexpr auto kAllowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kNameSizeMax && std::ranges::all_of(name, kAllowed);
+}
+
+std::optional<std::string> check(const Spec& spec) {
+  if (!is_lab_name(spec.name)) {
+    return fmt::format("'{}' is no name for a lab: take up to {} letters, digits and underscores",
+                       spec.name, kNameSizeMax);
+  }
+  const auto fabric = Fabric::make(spec.shape);
+  if (!fabric) return std::string(fabric::describe(fabric.error()));
+  const std::uint32_t nodes = fabric->hosts() + switches_of(spec.shape);
+  if (nodes > kNodesMax) {
+    return fmt::format("{} hosts and switches are more than a lab can have ({})", nodes, kNodesMax);
+  }
+  if (spec.mtu < kMtuMin || spec.mtu > kMtuMax) {
+    return fmt::format("the MTU must be {} to {}", kMtuMin, kMtuMax);
+  }
+  return std::nullopt;
+}
+
+std::string describe(const Spec& spec) {
+  const Shape& shape = spec.shape;
+  const auto count = [](std::uint32_t number, std::string_view thing) {
+    return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+  };
+  std::string text = count(shape.planes, "plane") + ", " + count(shape.rows, "T0");
+  if (shape.uplinks > 0) text += " and " + count(shape.uplinks, "T1");
+  text += " in each, " + count(shape.rows * shape.hosts_per_row, "host");
+  if (spec.bits_per_second) text += ", links of " + rate_text(spec);
+  if (spec.switches == Switches::kSoft) text += ", soft switches";
+  return text;
+}
+
+std::string options_of(const Spec& spec) {
+  const Shape& shape = spec.shape;
+  std::string text = fmt::format("--planes {} --t0 {} --t1 {} --hosts {}", shape.planes, shape.rows,
+                                 shape.uplinks, shape.rows * shape.hosts_per_row);
+  const Spec usual;
+  if (spec.bits_per_second) text += " --rate " + rate_text(spec);
+  if (spec.mtu != usual.mtu) text += fmt::format(" --mtu {}", spec.mtu);
+  if (spec.mode != usual.mode) text += fmt::format(" --mode {}", name_of(spec.mode));
+  if (spec.switches != usual.switches) text += fmt::format(" --switch {}", name_of(spec.switches));
+  return text;
+}
+
+std::string to_json(const Spec& spec) {
+  nlohmann::ordered_json json{{"name", spec.name},
+                              {"planes", spec.shape.planes},
+                              {"rows", spec.shape.rows},
+                              {"hosts_per_row", spec.shape.hosts_per_row},
+                              {"uplinks", spec.shape.uplinks},
+                              {"bits_per_second", nullptr},
+                              {"mtu", spec.mtu},
+                              {"mode", name_of(spec.mode)},
+                              {"switch", name_of(spec.switches)}};
+  if (spec.bits_per_second) json["bits_per_second"] = *spec.bits_per_second;
+  return json.dump(2) + "\n";
+}
+
+std::optional<Spec> spec_from_json(std::string_view text) try {
+  const auto json = nlohmann::json::parse(text);
+  const auto mode = mode_named(json.at("mode").get<std::string>());
+  const auto switches = switches_named(json.at("switch").get<std::string>());
+  if (!mode || !switches) return std::nullopt;
+  Spec spec{.name = json.at("name").get<std::string>(),
+            .shape = {},
+            .bits_per_second = {},
+            .mtu = json.at("mtu").get<std::uint32_t>(),
+            .mode = *mode,
+            .switches = *switches};
+  json.at("planes").get_to(spec.shape.planes);
+  json.at("rows").get_to(spec.shape.rows);
+  json.at("hosts_per_row").get_to(spec.shape.hosts_per_row);
+  json.at("uplinks").get_to(spec.shape.uplinks);
+  if (const auto& rate = json.at("bits_per_second"); !rate.is_null()) {
+    spec.bits_per_second = rate.get<std::int64_t>();
+    spec.shape.host_link_bits_per_second = *spec.bits_per_second;
+    spec.shape.uplink_bits_per_second = *spec.bits_per_second;
+  }
+  if (check(spec)) return std::nullopt;
+  return spec;
+} catch (const nlohmann::json::exception&) {
+  return std::nullopt;
+}
+
+}  // namespace openmrc::tools::lab

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "openmrc/base/result.h"
+#include "openmrc/fabric/fabric.h"
+
+// What a lab is: everything else about it, names, addresses and commands, follows from this.
+namespace openmrc::tools::lab {
+
+inline constexpr std::string_view kNameDefault = "lab";
+
+// How hosts send unless they are told otherwise; the network carries all three.
+enum class Mode : std::uint8_t { kSrv6, kUsid, kUdp };
+std::string_view name_of(Mode mode);
+std::optional<Mode> mode_named(std::string_view name);
+
+// What forwards packets.
+enum class Switches : std::uint8_t {
+  kKernel,  // Linux: seg6local and routes
+  kSoft,    // src/softswitch in a process: marks and trims besides
+};
+std::string_view name_of(Switches switches);
+std::optional<Switches> switches_named(std::string_view name);
+
+struct Spec {
+  std::string name{kNameDefault};
+  fabric::Shape shape{};                          // its speeds are `rate`, if there is one
+  std::optional<std::int64_t> bits_per_second{};  // of each direction of each link
+  std::uint32_t mtu = 9000;
+  Mode mode = Mode::kSrv6;
+  Switches switches = Switches::kKernel;
+
+  bool operator==(const Spec&) const = default;
+
+  [[nodiscard]] fabric::Fabric fabric() const { return fabric::Fabric::make(shape).value(); }
+};
+
+// Namespaces of one lab. Each costs the kernel some milliseconds and a few hundred kilobytes.
+inline constexpr std::uint32_t kNodesMax = 256;
+inline constexpr std::uint32_t kMtuMin = 1280;  // IPv6 wants as much
+inline constexpr std::uint32_t kMtuMax = 9000;  // what a soft switch takes, less its headers
+inline constexpr std::size_t kNameSizeMax = 32;
+
+// The switches of all planes.
+std::uint32_t switches_of(const fabric::Shape& shape);
+
+// Letters, digits and underscores: the name becomes a part of names of namespaces and files.
+bool is_lab_name(std::string_view name);
+
+// Nothing, or what is wrong with it.
+std::optional<std::string> check(const Spec& spec);
+
+// "4 planes, 2 T0 and 2 T1 in each, 4 hosts, 1gbit"
+std::string describe(const Spec& spec);
+
+// The options that make it: "--planes 4 --t0 2 ..."
+std::string options_of(const Spec& spec);
+
+std::string to_json(const Spec& spec);
+std::optional<Spec> spec_from_json(std::string_view text);
+
+}  // namespace openmrc::tools::lab

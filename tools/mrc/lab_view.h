@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "lab_faults.h"
+#include "lab_spec.h"
+
+// What a lab looks like, for people and for programs.
+namespace openmrc::tools::lab {
+
+// A picture of every plane: hosts, T0s, T1s and the links between them, broken ones marked.
+std::string draw(const Spec& spec, const LinkStates& states);
+
+std::string status_text(const Spec& spec, const LinkStates& states);
+std::string status_json(const Spec& spec, const LinkStates& states);
+
+// What to type next.
+std::string next_steps(const Spec& spec);
+
+}  // namespace openmrc::tools::lab

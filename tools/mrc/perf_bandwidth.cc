@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perf_bandwidth.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "interrupt.h"
+#include "openmrc/host/clock.h"
+#include "perf_pattern.h"
+
+namespace openmrc::tools {
+namespace {
+
+using host::Completion;
+using host::now;
+
+constexpr std::uint32_t kCountMark = 1u << 31;  // an immediate that counts compared messages
+constexpr Duration kLookInterval = milliseconds(100);
+constexpr Duration kResultTimeout = seconds(10);
+constexpr char kDone[] = R"({"done":true})";
+
+// What was posted, by its lane and its kind.
+enum class Kind : std::uint8_t { kMessage, kCredit, kReceive };
+host::WorkId work_id(std::size_t lane, Kind kind) {
+  return lane << 8 | static_cast<unsigned>(kind);
+}
+
+}  // namespace
+
+BandwidthRun::BandwidthRun(PerfSession& session, const PerfOptions& options)
+    : session_(session),
+      options_(options),
+      plan_(session.plan()),
+      sends_(!session.is_server() || session.plan().both_ways),
+      lanes_(session.lanes().size()),
+      live_(session, options) {}
+
+Result<BandwidthResult, host::Error> BandwidthRun::run() {
+  if (plan_.verify) {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      // Messages of the peer, and its counts of ours.
+      for (std::size_t i = 0; i < 2 * session_.slots(); ++i) {
+        (void)session_.lanes()[lane].qp->post_receive(work_id(lane, Kind::kReceive));
+      }
+    }
+  }
+  if (const auto error = session_.barrier(kResultTimeout)) {
+    return failure(*error);
+  }
+  begin_ = last_look_ = peak_from_ = now();
+  if (sends_) {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) post_on(lane);
+  }
+  std::array<Completion, 64> completions;
+  while (!error_ && !(said_done_ && peer_done_)) {
+    const std::size_t count = session_.completions().wait(completions, kLookInterval);
+    for (std::size_t i = 0; i < count && !error_; ++i) handle(completions[i]);
+    if (now() >= last_look_ + kLookInterval) look_around();
+    if (!said_done_ && (!sends_ || sending_is_over())) {
+      said_done_ = true;
+      (void)session_.control().send(kDone);
+    }
+    if (said_done_ && !peer_done_) (void)hear_control(nanoseconds(0));
+  }
+  if (error_) return failure(*error_);
+  return result_;
+}
+
+bool BandwidthRun::has_room(const LaneState& state) const {
+  if (state.posted - state.completed >= plan_.depth) return false;
+  if (plan_.iterations > 0 && state.posted >= plan_.iterations) return false;
+  if (!plan_.verify) return true;
+  const auto not_compared = static_cast<std::uint32_t>(state.posted) - state.compared_by_peer;
+  return not_compared < session_.slots() && state.posted - state.completed < session_.slots();
+}
+
+void BandwidthRun::post_on(std::size_t lane) {
+  LaneState& state = lanes_[lane];
+  PerfLane& at = session_.lanes()[lane];
+  while (has_room(state) && !time_is_up()) {
+    const std::span<std::byte> bytes = session_.slot(at.outgoing, state.posted);
+    host::Write write{.id = work_id(lane, Kind::kMessage),
+                      .data = bytes,
+                      .remote_address = at.remote + state.posted % session_.slots() * plan_.size,
+                      .rkey = at.remote_key};
+    if (plan_.verify) {
+      Pattern(static_cast<std::uint32_t>(lane), state.posted).fill(bytes);
+      write.immediate = static_cast<std::uint32_t>(state.posted) & ~kCountMark;
+    }
+    if (at.qp->post_write(write)) return fail("a write could not be posted");
+    if (plan_.verify) ++not_compared_;
+    ++state.posted;
+    ++on_their_way_;
+  }
+}
+
+void BandwidthRun::handle(const Completion& completion) {
+  const std::size_t lane = completion.id >> 8;
+  if (completion.status != host::WorkStatus::kSuccess) {
+    const auto text = session_.lanes()[lane].qp->failure_text();
+    return fail(text.value_or(fmt::format("queue pair {:#x} to {}: {}", completion.qpn.raw(),
+                                          session_.peer_name(), name(completion.status))));
+  }
+  switch (static_cast<Kind>(completion.id & 0xff)) {
+    case Kind::kMessage: return on_completed(lane);
+    case Kind::kCredit: --lanes_[lane].credits_out; return;
+    case Kind::kReceive: break;
+  }
+  (void)session_.lanes()[lane].qp->post_receive(work_id(lane, Kind::kReceive));
+  if ((completion.immediate.raw() & kCountMark) == 0) return on_message(lane);
+  // The count has 31 bits; what it lacks follows from what was posted.
+  LaneState& state = lanes_[lane];
+  const std::uint32_t ahead =
+      (static_cast<std::uint32_t>(state.posted) - completion.immediate.raw()) & ~kCountMark;
+  const std::uint32_t compared = static_cast<std::uint32_t>(state.posted) - ahead;
+  not_compared_ -= compared - state.compared_by_peer;
+  state.compared_by_peer = compared;
+  post_on(lane);
+}
+
+void BandwidthRun::on_completed(std::size_t lane) {
+  ++lanes_[lane].completed;
+  --on_their_way_;
+  ++result_.messages;
+  result_.bytes += plan_.size;
+  const Instant at = now();
+  result_.time = at - begin_;
+  note_peak(at);
+  post_on(lane);
+}
+
+void BandwidthRun::note_peak(Instant at) {
+  const Duration span = at - peak_from_;
+  if (span < milliseconds(100)) return;
+  const double rate =
+      static_cast<double>(result_.bytes - peak_bytes_) * 1e9 / static_cast<double>(span.raw());
+  result_.peak_bytes_per_second = std::max(result_.peak_bytes_per_second, rate);
+  peak_from_ = at;
+  peak_bytes_ = result_.bytes;
+}
+
+void BandwidthRun::on_message(std::size_t lane) {
+  LaneState& state = lanes_[lane];
+  PerfLane& at = session_.lanes()[lane];
+  const auto wrong = Pattern(static_cast<std::uint32_t>(lane), state.received)
+                         .find_difference(session_.slot(at.incoming, state.received));
+  if (wrong) {
+    return fail(fmt::format("message {} of {} on queue pair {:#x} differs from byte {} on",
+                            state.received, session_.peer_name(), at.qp->number().raw(), *wrong),
+                "this is a bug: please report it with the seed and a capture");
+  }
+  ++state.received;
+  ++result_.verified;
+  const std::span<std::byte> any = at.outgoing.first(1);
+  const auto count = static_cast<std::uint32_t>(state.received);
+  // One byte behind the peer's messages, where it harms nobody.
+  const host::Write credit{.id = work_id(lane, Kind::kCredit),
+                           .data = any,
+                           .remote_address = at.remote + session_.slots() * plan_.size,
+                           .rkey = at.remote_key,
+                           .immediate = count | kCountMark};
+  if (at.qp->post_write(credit)) return fail("a credit could not be posted");
+  ++state.credits_out;
+}
+
+bool BandwidthRun::time_is_up() const {
+  if (interrupted()) return true;
+  return plan_.iterations == 0 &&
+         now() >= begin_ + Duration(static_cast<std::int64_t>(options_.seconds.value_or(0) * 1e9));
+}
+
+bool BandwidthRun::sending_is_over() const {
+  if (on_their_way_ > 0 || not_compared_ > 0) return false;
+  return time_is_up() ||
+         (plan_.iterations > 0 && result_.messages == plan_.iterations * lanes_.size());
+}
+
+void BandwidthRun::look_around() {
+  last_look_ = now();
+  live_.show(last_look_, result_.bytes);
+  if (!peer_done_) {
+    if (auto error = hear_control(nanoseconds(0))) error_ = std::move(error);
+  }
+}
+
+// What the peer says, if anything.
+std::optional<host::Error> BandwidthRun::hear_control(Duration wait) {
+  const auto line = session_.control().receive(wait);
+  if (line) {
+    peer_done_ = *line == kDone;
+    return std::nullopt;
+  }
+  if (line.error().fault == host::ExchangeFault::kTimeout) return std::nullopt;
+  return host::Error{
+      .what = fmt::format("the process at {} has gone: {}; {} writes were on their way",
+                          session_.peer_name(), to_string(line.error()), on_their_way_),
+      .remedy = fmt::format("see why it ended, and start it again: mrc perf write-bw (on {})",
+                            session_.peer_name())};
+}
+
+void BandwidthRun::fail(std::string what, std::string remedy) {
+  if (!error_) error_ = host::Error{.what = std::move(what), .remedy = std::move(remedy)};
+}
+
+}  // namespace openmrc::tools

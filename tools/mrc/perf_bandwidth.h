@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "openmrc/base/time.h"
+#include "perf_live.h"
+#include "perf_session.h"
+
+namespace openmrc::tools {
+
+struct BandwidthResult {
+  std::uint64_t messages = 0;  // that this side has sent
+  std::uint64_t bytes = 0;
+  Duration time{};                   // from the first post to the last completion
+  double peak_bytes_per_second = 0;  // the best tenth of a second
+  std::uint64_t verified = 0;        // messages of the peer that were compared byte by byte
+};
+
+// Keeps a number of writes on their way, on all lanes, and verifies what arrives.
+//
+// With verification a message ends with an immediate. The receiver compares it and says so with a
+// small write of its own, whose immediate is the count of messages compared; only then is the place
+// written to again.
+class BandwidthRun {
+ public:
+  BandwidthRun(PerfSession& session, const PerfOptions& options);
+
+  Result<BandwidthResult, host::Error> run();
+
+ private:
+  struct LaneState {
+    std::uint64_t posted = 0;
+    std::uint64_t completed = 0;
+    std::uint32_t compared_by_peer = 0;  // wraps, as immediates do
+    std::uint64_t received = 0;
+    std::uint32_t credits_out = 0;  // writes of ours that only carry a count
+  };
+
+  void post_on(std::size_t lane);
+  [[nodiscard]] bool has_room(const LaneState& state) const;
+  void handle(const host::Completion& completion);
+  void on_message(std::size_t lane);
+  void on_completed(std::size_t lane);
+  void look_around();
+  [[nodiscard]] bool time_is_up() const;
+  [[nodiscard]] bool sending_is_over() const;
+  void note_peak(Instant at);
+  void fail(std::string what, std::string remedy = {});
+  [[nodiscard]] std::optional<host::Error> hear_control(Duration wait);
+
+  PerfSession& session_;
+  const PerfOptions& options_;
+  const PerfPlan& plan_;
+  bool sends_;
+  std::vector<LaneState> lanes_;
+  std::uint64_t on_their_way_ = 0;
+  std::uint64_t not_compared_ = 0;  // messages that the peer has yet to verify
+  PerfLive live_;
+  BandwidthResult result_{};
+  std::optional<host::Error> error_;
+  Instant begin_{};
+  Instant last_look_{};
+  Instant peak_from_{};
+  std::uint64_t peak_bytes_ = 0;
+  bool said_done_ = false;
+  bool peer_done_ = false;
+};
+
+}  // namespace openmrc::tools

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perf_command.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "interrupt.h"
+#include "perf_bandwidth.h"
+#include "perf_latency.h"
+#include "perf_report.h"
+#include "perf_session.h"
+#include "perf_timeline.h"
+
+namespace openmrc::tools {
+namespace {
+
+using host::Error;
+
+constexpr std::uint64_t kBandwidthIterations = 5000;  // as in perftest
+constexpr std::uint64_t kLatencyIterations = 1000;
+constexpr Duration kClientWait = seconds(3600);
+
+void complain(const Error& error) {
+  fmt::print(stderr, "mrc perf: {}\n", error.what);
+  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
+}
+
+bool write_file(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    fmt::print("{}\n", text);
+    return true;
+  }
+  std::ofstream out(file);
+  out << text << '\n';
+  out.close();
+  if (!out) complain({.what = "cannot write " + file});
+  return static_cast<bool>(out);
+}
+
+bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
+  const auto result = BandwidthRun(session, options).run();
+  if (!result) {
+    complain(result.error());
+    return false;
+  }
+  const bool sent = result->messages > 0;
+  if (sent) print_bandwidth(session.plan(), options, *result);
+  if (session.plan().verify) {
+    fmt::print(" {} messages of {} verified, byte by byte\n", result->verified,
+               session.peer_name());
+  }
+  return !options.json || write_file(*options.json, bandwidth_json(session, options, *result));
+}
+
+bool run_latency_test(PerfSession& session, const PerfOptions& options) {
+  const auto result = run_latency(session, options);
+  if (!result) {
+    complain(result.error());
+    return false;
+  }
+  if (session.is_server()) return true;
+  print_latency(session.plan(), options, *result);
+  return !options.json || write_file(*options.json, latency_json(session, options, *result));
+}
+
+bool run_session(PerfSession& session, const PerfOptions& options) {
+  for (const std::string& notice : session.host().notices()) {
+    fmt::print(stderr, "mrc perf: note: {}\n", notice);
+  }
+  print_perf_header(session, options);
+  std::optional<PerfTimeline> timeline;
+  if (options.timeline) timeline.emplace(session.host(), *options.timeline);
+  bool good = options.plan.test == PerfTest::kWriteBandwidth ? run_bandwidth(session, options)
+                                                             : run_latency_test(session, options);
+  if (timeline) {
+    if (const auto error = timeline->finish()) {
+      complain(*error);
+      good = false;
+    }
+  }
+  return good;
+}
+
+int run_client(const PerfOptions& options) {
+  auto session = PerfSession::connect(options);
+  if (!session) {
+    complain(session.error());
+    return 1;
+  }
+  return run_session(**session, options) ? 0 : 1;
+}
+
+Result<std::uint16_t, Error> exchange_port(const PerfOptions& options) {
+  if (options.port) return *options.port;
+  const auto config = host::load_config(options.config);
+  // What is wrong with it is said when the host is opened.
+  return config ? config->exchange_port : host::Config{}.exchange_port;
+}
+
+int run_server(const PerfOptions& options) {
+  auto listener = host::ExchangeListener::open(*exchange_port(options));
+  if (!listener) {
+    complain({.what = to_string(listener.error()),
+              .remedy = "another server runs? choose a port with -p, on both sides"});
+    return 1;
+  }
+  do {
+    if (!options.quiet) {
+      fmt::print(
+          "\n************************************\n* Waiting for client to connect... *\n"
+          "************************************\n");
+      std::fflush(stdout);
+    }
+    auto session = PerfSession::serve(options, *listener, kClientWait);
+    if (!session) {
+      complain(session.error());
+      if (options.keep_serving && !interrupted()) continue;
+      return 1;
+    }
+    const bool good = run_session(**session, options);
+    if (!good && !options.keep_serving) return 1;
+  } while (options.keep_serving && !interrupted());
+  return 0;
+}
+
+void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) {
+  PerfPlan& plan = options->plan;
+  command
+      .add_option("server", options->server, "Host of the server; without it this is the server")
+      ->type_name("HOST");
+  command.add_option("-s,--size", plan.size, "Bytes of a message; K and M may be added")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1u, 1u << 30).description(""))
+      ->type_name("N");
+  command.add_option("-n,--iters", plan.iterations, "Messages, of each queue pair")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32).description(""))
+      ->type_name("N");
+  command
+      .add_option("-D,--duration", options->seconds, "Run for so long, with a line every second")
+      ->check(CLI::Range(0.1, 1e6).description(""))
+      ->type_name("SECONDS");
+  command.add_option("-p,--port", options->port, "TCP port of the server")->type_name("PORT");
+  command.add_option("-m,--mtu", options->mtu, "Payload bytes of a packet")
+      ->check(CLI::Range(256u, 8192u).description(""))
+      ->type_name("N");
+  command.add_option("--config", options->config, "Configuration file")->type_name("openmrc.toml");
+  command.add_option("--progress", options->progress, "Who moves packets")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, host::Progress>{{"sleep", host::Progress::kSleep},
+                                                {"poll", host::Progress::kPoll},
+                                                {"caller", host::Progress::kCaller}}))
+      ->option_text("sleep|poll|caller");
+  command.add_option("--burst", options->burst, "Packets in a row on one path")->type_name("N");
+  command
+      .add_option("--out_json_file,--json", options->json, "Write the result as JSON; - prints it")
+      ->type_name("FILE");
+  command.add_flag("--keep", options->keep_serving, "Server: serve one client after the other");
+  command.add_flag_callback("-F,--CPU-freq", [] {}, "Accepted for perftest's sake");
+  command.add_flag("--quiet", options->quiet, "No header and no lines while it runs");
+}
+
+void start(CLI::App& command, const std::shared_ptr<PerfOptions>& options, int& exit_code,
+           std::uint64_t iterations) {
+  command.callback([options, &exit_code, iterations] {
+    if (options->plan.iterations == 0 && !options->seconds) options->plan.iterations = iterations;
+    if (options->seconds) options->plan.iterations = 0;
+    watch_interrupts();
+    exit_code = options->server ? run_client(*options) : run_server(*options);
+  });
+}
+
+void add_write_bw(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<PerfOptions>();
+  options->plan.test = PerfTest::kWriteBandwidth;
+  CLI::App* command = parent.add_subcommand("write-bw", "Bandwidth of RDMA writes");
+  add_common(*command, options);
+  command->add_option("-q,--qp", options->plan.queue_pairs, "Queue pairs")
+      ->check(CLI::Range(1u, 16384u).description(""))
+      ->type_name("N");
+  command->add_option("-t,--tx-depth", options->plan.depth, "Messages of a queue pair on their way")
+      ->check(CLI::Range(1u, 15000u).description(""))
+      ->type_name("N");
+  command->add_option("--shards", options->shards, "Threads that move packets")->type_name("N");
+  command->add_flag("-b,--bidirectional", options->plan.both_ways, "Both sides send");
+  command->add_flag("--verify,--data_validation", options->plan.verify,
+                    "Compare every byte that arrives");
+  command->add_flag("--report_gbits", options->gigabits, "Gb/s instead of MiB/s");
+  command
+      ->add_option("--timeline", options->timeline,
+                   "Write what has arrived here after each millisecond")
+      ->type_name("FILE.csv");
+  start(*command, options, exit_code, kBandwidthIterations);
+}
+
+void add_write_lat(CLI::App& parent, int& exit_code) {
+  const auto options = std::make_shared<PerfOptions>();
+  options->plan.test = PerfTest::kWriteLatency;
+  options->plan.size = 2;
+  options->plan.depth = 1;
+  options->progress = host::Progress::kCaller;
+  CLI::App* command = parent.add_subcommand("write-lat", "Latency of RDMA writes");
+  add_common(*command, options);
+  command->add_flag("-H,--report-histogram,--report-histogrm", options->histogram,
+                    "Show how the latencies are distributed");
+  command->add_flag("-U,--report-unsorted", options->samples, "Print every sample");
+  start(*command, options, exit_code, kLatencyIterations);
+}
+
+}  // namespace
+
+void add_perf_command(CLI::App& app, int& exit_code) {
+  CLI::App* perf = app.add_subcommand("perf", "Measure bandwidth and latency between two hosts");
+  perf->require_subcommand(1);
+  perf->footer(
+      "Start the server on one host, without a host name, and the client on the other:\n"
+      "  h1$ mrc perf write-bw\n"
+      "  h0$ mrc perf write-bw h1 --duration 10\n");
+  add_write_bw(*perf, exit_code);
+  add_write_lat(*perf, exit_code);
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perf_latency.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "interrupt.h"
+#include "openmrc/host/clock.h"
+
+namespace openmrc::tools {
+namespace {
+
+using host::Completion;
+using host::Error;
+using host::now;
+
+constexpr std::size_t kReceivesPosted = 16;
+constexpr host::WorkId kWrite = 1;
+constexpr host::WorkId kReceive = 2;
+constexpr Duration kAnswerMax = seconds(30);
+constexpr Duration kSlice = milliseconds(100);
+
+class PingPong {
+ public:
+  explicit PingPong(PerfSession& session) : session_(session), lane_(session.lanes().front()) {}
+
+  [[nodiscard]] std::optional<Error> prepare() {
+    for (std::size_t i = 0; i < kReceivesPosted; ++i) (void)lane_.qp->post_receive(kReceive);
+    return session_.barrier(seconds(10));
+  }
+
+  [[nodiscard]] std::optional<Error> send() {
+    const host::Write write{.id = kWrite,
+                            .data = lane_.outgoing.first(session_.plan().size),
+                            .remote_address = lane_.remote,
+                            .rkey = lane_.remote_key,
+                            .immediate = 0};
+    if (lane_.qp->post_write(write)) return Error{.what = "a write could not be posted"};
+    return std::nullopt;
+  }
+
+  // Until the peer's next message is there. False: the peer has ended the test.
+  [[nodiscard]] Result<bool, Error> await() {
+    const Instant until = now() + kAnswerMax;
+    while (arrived_ == 0) {
+      std::array<Completion, 4> completions;
+      const std::size_t count = session_.completions().wait(completions, kSlice);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (completions[i].status != host::WorkStatus::kSuccess)
+          return failure(failed(completions[i]));
+        if (completions[i].id == kReceive) ++arrived_;
+      }
+      if (count > 0) continue;
+      const auto line = session_.control().receive(nanoseconds(0));
+      if (line) return false;
+      if (line.error().fault != host::ExchangeFault::kTimeout) {
+        return failure(Error{.what = fmt::format("the process at {} has gone: {}",
+                                                 session_.peer_name(), to_string(line.error()))});
+      }
+      if (now() >= until) return failure(Error{.what = "no answer for 30 s"});
+    }
+    --arrived_;
+    (void)lane_.qp->post_receive(kReceive);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] Error failed(const Completion& completion) const {
+    return {.what = lane_.qp->failure_text().value_or(std::string(name(completion.status)))};
+  }
+
+  PerfSession& session_;
+  PerfLane& lane_;
+  int arrived_ = 0;
+};
+
+Result<LatencyResult, Error> measure(PerfSession& session, const PerfOptions& options,
+                                     PingPong& game) {
+  LatencyResult result;
+  const std::uint64_t count = session.plan().iterations;
+  const Instant begin = now();
+  const Instant end =
+      begin + Duration(static_cast<std::int64_t>(options.seconds.value_or(0) * 1e9));
+  Instant last = begin;
+  while (!interrupted() && (count > 0 ? result.half_round_trips.size() < count : last < end)) {
+    if (auto error = game.send()) return failure(std::move(*error));
+    const auto back = game.await();
+    if (!back) return failure(back.error());
+    if (!*back) return failure(Error{.what = "the peer ended the test"});
+    const Instant at = now();
+    result.half_round_trips.push_back((at - last).raw() / 2);
+    last = at;
+  }
+  result.time = last - begin;
+  (void)session.control().send(R"({"done":true})");
+  return result;
+}
+
+Result<LatencyResult, Error> answer(PingPong& game) {
+  for (;;) {
+    const auto there = game.await();
+    if (!there) return failure(there.error());
+    if (!*there) return LatencyResult{};
+    if (auto error = game.send()) return failure(std::move(*error));
+  }
+}
+
+}  // namespace
+
+Result<LatencyResult, Error> run_latency(PerfSession& session, const PerfOptions& options) {
+  PingPong game(session);
+  if (auto error = game.prepare()) return failure(std::move(*error));
+  return session.is_server() ? answer(game) : measure(session, options, game);
+}
+
+}  // namespace openmrc::tools

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "openmrc/base/time.h"
+#include "openmrc/core/counters.h"
+#include "perf_session.h"
+
+namespace openmrc::tools {
+
+// A line a second about a running test: what goes through, what is sent again and why, and how the
+// paths of each plane are.
+class PerfLive {
+ public:
+  PerfLive(PerfSession& session, const PerfOptions& options);
+
+  // Prints a line if one is due. `sent`: bytes that this side's writes have carried so far.
+  void show(Instant at, std::uint64_t sent);
+
+ private:
+  void print(Instant at, std::uint64_t sent);
+
+  PerfSession& session_;
+  bool on_;
+  Instant begin_{};
+  Instant last_{};
+  std::uint64_t last_bytes_ = 0;
+  core::Counters last_counters_{};
+  int lines_ = 0;
+};
+
+}  // namespace openmrc::tools
