@@ -95,7 +95,7 @@ void control(FuzzInput& input) {
   std::ranges::copy(rest.first(message.msg_controllen), room.begin());
   const auto read = read_message(message);
   if (!read) return;
-  FUZZ_CHECK(read->arrival.flow_label <= 0xfffff);
+  FUZZ_CHECK(read->arrival.flow_label <= kFlowLabelMax);
   FUZZ_CHECK(message.msg_flags == 0);
 }
 

@@ -78,6 +78,14 @@ struct EvChange {
   EvInput cause = EvInput::kMarked;
 };
 
-using Event = std::variant<EvChange, Failure>;
+// A path that was probed on request answers.
+struct ProbeAnswer {
+  Qpn qpn{};              // whose peer was probed
+  std::uint32_t tag = 0;  // as it was asked with
+  EvIndex index{};
+  Duration rtt{};
+};
+
+using Event = std::variant<EvChange, Failure, ProbeAnswer>;
 
 }  // namespace openmrc::core

@@ -113,6 +113,10 @@ class Endpoint {
   [[nodiscard]] std::optional<Completion> poll_completion();
   [[nodiscard]] std::optional<Event> poll_event();
 
+  // MRC 7.3: probes one path to the peer of a connected queue pair, whatever its state; the answer
+  // is a ProbeAnswer with `tag` among the events. False: not connected, or no such path.
+  bool probe_path(Qpn qpn, Instant now, EvIndex ev, std::uint32_t tag);
+
   // MRC 7.4.8: the link of a local port went down or came up; peers are told.
   void set_port(Instant now, Plane plane, bool up);
   // MRC 9.3.1: peers are to leave this plane: it is about to go down, or is denied.
@@ -224,6 +228,7 @@ class Endpoint {
   void hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now);
   void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                 AwaitedRequest::Kind kind);
+  void queue_ev_probe(const Peer& peer, const PathSet::Choice& path, const AwaitedRequest& awaited);
 
   Context context_;
   Rng rng_;

@@ -286,6 +286,13 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
     return;
   }
   context_.counters.add(Count::kEvProbesAnswered);
+  if (request.kind == AwaitedRequest::Kind::kAsked) {
+    context_.queue_event(ProbeAnswer{.qpn = request.qpn,
+                                     .tag = request.tag,
+                                     .index = request.ev,
+                                     .rtt = now - request.sent});
+    return;
+  }
   const Plane plane = peer->paths.profile().entry(request.ev).plane;
   if (is_usable(peer->paths.state(request.ev))) {
     peer->reverse.confirm(request.ev, plane, now, peer->congestion.base_rtt());

@@ -94,6 +94,40 @@ TEST(EndpointRequests, AStrangersProbeIsAnsweredTheWayItCame) {
   EXPECT_EQ(route.ev, Ev(0x1111c111));
 }
 
+// ---- asking ----
+
+// MRC 7.3
+TEST(EndpointRequests, APathIsProbedOnRequestWhateverItsState) {
+  ScriptedPeer peer;
+  const Ev bad = peer.ev(2);
+  make_bad(peer, bad);
+  (void)peer.collect();
+  const auto index = peer.peer().paths.profile().find(bad);
+  ASSERT_TRUE(index);
+  (void)peer.events();
+  ASSERT_TRUE(peer.endpoint().probe_path(peer.qpn(), peer.now(), *index, 77));
+  const Sent probes = ev_probes(peer.collect());
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(ev_of(probes[0].packet), bad);
+  peer.advance(microseconds(5));
+  answer(peer, probes[0]);
+  const auto events = peer.events();
+  ASSERT_EQ(events.size(), 1U);
+  const auto& told = std::get<ProbeAnswer>(events[0]);
+  EXPECT_EQ(told.qpn, peer.qpn());
+  EXPECT_EQ(told.tag, 77U);
+  EXPECT_EQ(told.index, *index);
+  EXPECT_EQ(told.rtt, microseconds(5));
+  EXPECT_EQ(peer.ev_state(bad), EvState::kAssumedBad) << "one answer does not make it good";
+}
+
+TEST(EndpointRequests, OnlyPathsOfConnectedQueuePairsAreProbed) {
+  ScriptedPeer peer;
+  EXPECT_FALSE(peer.endpoint().probe_path(Qpn(0x777), peer.now(), EvIndex(0), 1));
+  EXPECT_FALSE(peer.endpoint().probe_path(peer.qpn(), peer.now(), EvIndex(255), 1));
+  EXPECT_TRUE(ev_probes(peer.collect()).empty());
+}
+
 // ---- bad paths ----
 
 // MRC 7.4.7
@@ -237,7 +271,7 @@ TEST(EndpointRequests, OneAnswerIsEnoughIfNothingElseIsHeardOfThePeer) {
     make_bad(peer, peer.ev(2));
     Sent probes;
     while (probes.empty()) probes = ev_probes(peer.await_packets(kRtt * 2));
-    if (silent) peer.advance(kRtt * 2);
+    if (silent) peer.advance(kRtt * 8);
     answer(peer, probes[0]);
     EXPECT_EQ(peer.ev_state(peer.ev(2)), silent ? EvState::kGood : EvState::kAssumedBad);
   }

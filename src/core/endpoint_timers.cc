@@ -66,14 +66,36 @@ void Endpoint::hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant 
 // MRC 7.4.7: an EV probe takes the path that it asks about.
 void Endpoint::probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                         AwaitedRequest::Kind kind) {
-  const wire::EndpointRequestId id =
-      awaited_.add({.kind = kind, .ev = path.ev, .peer = index, .peer_serial = peer.serial});
+  queue_ev_probe(peer, path,
+                 {.kind = kind, .ev = path.ev, .peer = index, .peer_serial = peer.serial});
+}
+
+void Endpoint::queue_ev_probe(const Peer& peer, const PathSet::Choice& path,
+                              const AwaitedRequest& awaited) {
+  const wire::EndpointRequestId id = awaited_.add(awaited);
   context_.queue_control({.kind = ControlItem::Kind::kEvProbe,
                           .ev_index = path.ev,
                           .plane = path.plane,
                           .id = id.raw(),
                           .serial = peer.serial,
-                          .owner = index});
+                          .owner = awaited.peer});
+}
+
+bool Endpoint::probe_path(Qpn qpn, Instant now, EvIndex ev, std::uint32_t tag) {
+  const QueuePair* qp = find(qpn);
+  if (qp == nullptr || qp->connection.remote == Qpn{}) return false;
+  const PeerIndex index = qp->connection.peer;
+  const Peer& peer = peers_[index];
+  if (ev.raw() >= peer.paths.profile().size()) return false;
+  queue_ev_probe(peer, {ev, peer.paths.profile().entry(ev).plane},
+                 {.kind = AwaitedRequest::Kind::kAsked,
+                  .ev = ev,
+                  .peer = index,
+                  .peer_serial = peer.serial,
+                  .qpn = qpn,
+                  .tag = tag,
+                  .sent = now});
+  return true;
 }
 
 // MRC 7.4.8: what changed is news, under a number of its own.

@@ -34,6 +34,7 @@ struct PathFlight {
     std::uint32_t latest = 0;  // order of the latest that has arrived
     std::uint8_t sent = 0;     // how many were sent, wrapping
     std::uint8_t settled = 0;  // how many have arrived or are held for lost, wrapping
+    Instant heard{};           // when something that took it was last known to have arrived
   };
   std::array<OnEv, kEvsPerProfileMax> on_ev{};
 };
@@ -53,10 +54,13 @@ struct Peer {
     return in_flight + size <= congestion.window() || in_flight <= ByteCount(0);
   }
 
-  // Data is on its way, and nothing has come back for two round trips: no path is known to work.
+  // Data is on its way, and nothing has come back for long: no path is known to work.
   [[nodiscard]] bool is_silent(Instant now) const {
-    return in_flight > ByteCount(0) && last_feedback + congestion.rtt() * 2 < now;
+    return in_flight > ByteCount(0) && last_feedback + congestion.rtt() * kSilentRoundTrips < now;
   }
+
+  // Four reliability probes have had no answer by then; a loss alone does not make it so long.
+  static constexpr std::int64_t kSilentRoundTrips = 8;
 
   PathSet paths;
   ReversePaths reverse;

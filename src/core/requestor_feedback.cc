@@ -162,6 +162,7 @@ void Requestor::heard(const Turn& turn) {
     peer.arrived_sent = packet.sent;
   }
   if (sent_before(on_ev.latest, packet.order)) on_ev.latest = packet.order;
+  on_ev.heard = turn.now;
   if (turn.context.tracing()) {
     turn.context.record({.when = turn.now,
                          .kind = TraceKind::kArrived,
@@ -244,6 +245,9 @@ void Requestor::find_lost(const Turn& turn) {
   peer.has_gap = false;
   const Instant excusable = peer.arrived_sent - reorder_tolerance(turn);
   const Instant excusable_on_ev = peer.arrived_sent - turn.context.settings.reorder_floor;
+  // Where hosts jitter, a path that still delivers is slow, not dead, however far it is behind.
+  const Duration floor = turn.context.settings.reorder_floor;
+  const Instant silent_since = floor == Duration{} ? kNever : turn.now - floor;
   unsigned candidates = kLossCandidatesPerSack;
   window_.visit_in_flight(
       turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
@@ -252,9 +256,10 @@ void Requestor::find_lost(const Turn& turn) {
           // a retransmission.
           return packet.transmissions > 1 && --candidates > 0;
         }
-        const bool overtaken =
-            sent_before(packet.order, peer.flight->on_ev[packet.ev.raw()].latest);
-        if (packet.sent < excusable || (overtaken && packet.sent <= excusable_on_ev)) {
+        const PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
+        const bool overtaken = sent_before(packet.order, on_ev.latest);
+        const bool late = packet.sent < excusable && on_ev.heard < silent_since;
+        if (late || (overtaken && packet.sent <= excusable_on_ev)) {
           lose(turn, psn, packet, Count::kResentLost, true);
         } else if (overtaken) {
           peer.has_gap = true;  // to be looked at again

@@ -16,7 +16,6 @@ namespace {
 // From linux/in6.h and linux/udp.h, which cannot be included beside the headers of the C library.
 constexpr int kIpv6FlowInfo = 11;
 constexpr int kUdpGro = 104;
-constexpr std::uint32_t kFlowLabelMask = 0xfffff;
 
 wire::Ipv6Address address_of(const in6_addr& from) {
   wire::Ipv6Address address;
@@ -81,7 +80,7 @@ std::optional<Message> read_message(const msghdr& message) {
   }
   return Message{.arrival = {.source = address_of(from.sin6_addr),
                              .destination = address_of(controls.packet_info->ipi6_addr),
-                             .flow_label = ntohl(controls.flow_info) & kFlowLabelMask,
+                             .flow_label = ntohl(controls.flow_info) & kFlowLabelMax,
                              .source_port = ntohs(from.sin6_port),
                              .traffic_byte = static_cast<std::uint8_t>(controls.traffic_class)},
                  .segment_size = static_cast<std::size_t>(controls.segment_size)};

@@ -17,11 +17,13 @@
 
 namespace openmrc::datapath {
 
+inline constexpr std::uint32_t kFlowLabelMax = 0xfffff;
+
 // What a UDP socket tells of a datagram besides its bytes: what stood in the IP and UDP headers.
 struct Arrival {
   wire::Ipv6Address source{};
   wire::Ipv6Address destination{};
-  std::uint32_t flow_label = 0;
+  std::uint32_t flow_label = 0;  // at most kFlowLabelMax
   std::uint16_t source_port = 0;
   std::uint8_t traffic_byte = 0;
 

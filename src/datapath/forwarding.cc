@@ -35,6 +35,7 @@ std::optional<Forwarded> read_forwarded(ConstBytes message, std::size_t at) {
   if (at > message.size() || message.size() - at < sizeof forwarded.record) return std::nullopt;
   std::memcpy(&forwarded.record, message.data() + at, sizeof forwarded.record);
   if (forwarded.record.tag != ForwardRecord::kTag) return std::nullopt;
+  if (forwarded.record.arrival.flow_label > kFlowLabelMax) return std::nullopt;
   forwarded.at = at + sizeof forwarded.record;
   if (message.size() - forwarded.at < forwarded.record.size) return std::nullopt;
   forwarded.next = forwarded.at + forwarded.record.size;

@@ -39,10 +39,13 @@ TEST(Envelope, AddressesThePeerOrThePath) {
     const auto packet = packet_for(mode, data);
     Envelope envelope;
     ASSERT_TRUE(fill_envelope({.packet = &packet}, settings_for(mode), envelope));
-    EXPECT_EQ(envelope.to, mode == Mode::kUdp ? kPeer : kCarrier);
-    EXPECT_EQ(envelope.source_port, 0xc001);
-    EXPECT_EQ(envelope.flow_label, 0x1234u);
-    EXPECT_EQ(envelope.traffic_byte, wire::traffic_byte(wire::Dscp(10), wire::Ecn::kCapable0));
+    const Envelope expected{
+        .to = mode == Mode::kUdp ? kPeer : kCarrier,
+        .flow_label = 0x1234,
+        .udp_port = wire::kUdpPortRoce,
+        .source_port = 0xc001,
+        .traffic_byte = wire::traffic_byte(wire::Dscp(10), wire::Ecn::kCapable0)};
+    EXPECT_TRUE(envelope == expected);
   }
 }
 

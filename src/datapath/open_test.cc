@@ -258,6 +258,18 @@ class Fabric : public ::testing::Test {
     EXPECT_EQ(path_a_->counters().of(Count::kPacketsSent), packets_.size());
   }
 
+  // What arrives while what was held back is sent.
+  Collected collect_while_sending(std::size_t count) {
+    Collected all;
+    for (int i = 0; i < 5000 && all.incoming.size() < count; ++i) {
+      a_.in([&] { path_a_->send({}); });
+      const Collected more = collect(*path_b_, 1, 1);
+      all.incoming.insert(all.incoming.end(), more.incoming.begin(), more.incoming.end());
+      all.data.insert(all.data.end(), more.data.begin(), more.data.end());
+    }
+    return all;
+  }
+
   std::deque<std::vector<std::byte>> data_{};  // stays where it is
   std::vector<wire::Packet> packets_{};
   TestNamespace a_{};
@@ -360,16 +372,9 @@ TEST_P(FabricModes, WaitsForASlowLinkAndLosesNothing) {
   EXPECT_EQ(path_a_->blocked(), 1u);
   EXPECT_GT(path_a_->counters().of(Count::kHeldBack), 0u);
   for (auto& bytes : data_) std::ranges::fill(bytes, std::byte{0});  // no longer looked at
-  std::size_t next = 0;
-  for (int i = 0; i < 5000 && next < packets_.size(); ++i) {
-    a_.in([&] { path_a_->send({}); });
-    const Collected got = collect(*path_b_, 1, 1);
-    for (std::size_t k = 0; k < got.incoming.size(); ++k, ++next) {
-      EXPECT_EQ(write_of(got.incoming[k]).psn.raw(), next);
-      EXPECT_EQ(got.data[k], data.at(next));
-    }
-  }
-  EXPECT_EQ(next, packets_.size());
+  const Collected got = collect_while_sending(packets_.size());
+  ASSERT_EQ(got.incoming.size(), packets_.size());
+  EXPECT_TRUE(std::ranges::equal(got.data, data));
   EXPECT_EQ(path_a_->blocked(), 0u);
   EXPECT_EQ(path_a_->counters().of(Count::kPacketsSent), packets_.size());
 }

@@ -113,8 +113,9 @@ MemoryCard MemoryRegion::card() const {
 QueuePair::~QueuePair() {
   shard_.attach(qpn_, nullptr, nullptr);
   shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.destroy_queue_pair(qpn_); });
-  const std::lock_guard lock(host_.failures_mutex_);
+  const std::lock_guard lock(host_.events_mutex_);
   host_.failures_.erase(qpn_.raw());
+  host_.probe_answers_.erase(qpn_.raw());
 }
 
 PeerCard QueuePair::card() const {
@@ -204,7 +205,7 @@ core::QueuePairState QueuePair::state() const {
 }
 
 std::optional<std::string> QueuePair::failure_text() const {
-  const std::lock_guard lock(host_.failures_mutex_);
+  const std::lock_guard lock(host_.events_mutex_);
   const auto found = host_.failures_.find(qpn_.raw());
   if (found == host_.failures_.end()) return std::nullopt;
   return host_.describe(found->second, *this);
@@ -223,6 +224,17 @@ std::vector<PlanePaths> QueuePair::paths() const {
     }
     return planes;
   });
+}
+
+bool QueuePair::probe_path(core::EvIndex ev, std::uint32_t tag) {
+  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    return endpoint.probe_path(qpn_, now, ev, tag);
+  });
+}
+
+std::vector<core::ProbeAnswer> QueuePair::take_probe_answers() {
+  const std::lock_guard lock(host_.events_mutex_);
+  return std::exchange(host_.probe_answers_[qpn_.raw()], {});
 }
 
 Result<std::unique_ptr<Host>, Error> Host::open(Config config) {
@@ -366,10 +378,12 @@ std::uint64_t Host::count_of(datapath::Count count) const {
 }
 
 void Host::on_event(const core::Event& event) {
-  const auto* failed = std::get_if<core::Failure>(&event);
-  if (failed == nullptr) return;
-  const std::lock_guard lock(failures_mutex_);
-  failures_[failed->qpn.raw()] = *failed;
+  const std::lock_guard lock(events_mutex_);
+  if (const auto* failed = std::get_if<core::Failure>(&event)) {
+    failures_[failed->qpn.raw()] = *failed;
+  } else if (const auto* answer = std::get_if<core::ProbeAnswer>(&event)) {
+    probe_answers_[answer->qpn.raw()].push_back(*answer);
+  }
 }
 
 std::string Host::describe(const core::Failure& failed, const QueuePair& qp) const {

@@ -100,6 +100,12 @@ class QueuePair {
   // By plane; empty before it is connected.
   [[nodiscard]] std::vector<PlanePaths> paths() const;
   [[nodiscard]] const std::string& peer_name() const { return peer_name_; }
+  // Its place in the fabric, if both have one.
+  [[nodiscard]] std::optional<fabric::HostIndex> peer_place() const { return peer_place_; }
+
+  // Probes one path, by its place in the profile; what is answered is fetched with the tag.
+  bool probe_path(core::EvIndex ev, std::uint32_t tag);
+  [[nodiscard]] std::vector<core::ProbeAnswer> take_probe_answers();
 
  private:
   friend class Host;
@@ -154,8 +160,10 @@ class Host {
   core::ProtectionDomain domain_{};  // the same number in all shards
   std::mutex memory_mutex_;          // so that a key is the same in all shards
   std::atomic<std::size_t> next_shard_ = 0;
-  mutable std::mutex failures_mutex_;
-  std::unordered_map<std::uint32_t, core::Failure> failures_;  // by queue pair number
+  // What queue pairs have reported, by their number.
+  mutable std::mutex events_mutex_;
+  std::unordered_map<std::uint32_t, core::Failure> failures_;
+  std::unordered_map<std::uint32_t, std::vector<core::ProbeAnswer>> probe_answers_;
 };
 
 }  // namespace openmrc::host

@@ -45,11 +45,13 @@ def run_fault(lab, name, gibibytes, folder):
                        str(MESSAGE), "-n", str(messages), "-t", "16", "--json", result)
     try:
         time.sleep(FAULT_AFTER_S)
-        moment = json.loads(lab.run(command[0], *command[1:], "--json"))
-        fault_ns = moment["done_ns"] if "done_ns" in moment else moment["began_ns"]
         if command[0] == "cut":
+            fault_ns = json.loads(lab.run(*command, "--json"))["done_ns"]
             time.sleep(FAULT_FOR_S)
             lab.run("heal")
+        else:
+            fault_ns = time.monotonic_ns()
+            lab.run(*command)
         client_text = client.communicate(timeout=RUN_MAX_S)[0]
         server_text = server.communicate(timeout=RUN_MAX_S)[0]
     finally:

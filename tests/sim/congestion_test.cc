@@ -252,7 +252,8 @@ TEST(PublishedCongestion, WhatIsLeftOfTheUplinksIsFull) {
   // They are back after 2, 2.5 and 3 ms, and probes find out within as much as they were away.
   for (int back = 1; back <= 3; ++back) {
     const Picoseconds found = us(1500) + us(500) * back + us(1500);
-    EXPECT_GT(goodput(result, {found, found + us(100)}), 0.97 * 96 * (1 + back)) << back;
+    // Then the next one is found, and queues are uneven for a while.
+    EXPECT_GT(goodput(result, {found - us(200), found}), 0.97 * 96 * (1 + back)) << back;
   }
 }
 

@@ -40,6 +40,18 @@ std::uint32_t payload_size(std::uint32_t mtu) {
   return size;
 }
 
+// Packets of a slow link stand in line behind each other: the round trip is longer, and so is the
+// difference between planes. There, too, several packets in a row on one path gain nothing.
+std::string pace_text(const Spec& spec) {
+  if (!spec.bits_per_second) return "\n[congestion]\nbase_rtt = \"1ms\"\n";
+  constexpr std::int64_t kFrameBits = 4300 * 8;
+  constexpr std::int64_t kFramesInARoundTrip = 6;
+  const Duration frame(kFrameBits * 1'000'000'000 / *spec.bits_per_second);
+  const std::int64_t us = (milliseconds(1) + frame * kFramesInARoundTrip).raw() / 1000;
+  return fmt::format("burst = 1\nreorder_floor = \"3ms\"\n\n[congestion]\nbase_rtt = \"{}us\"\n",
+                     us);
+}
+
 std::string config_text(const Spec& spec, HostIndex host) {
   const fabric::Fabric fabric = spec.fabric();
   const fabric::Shape& shape = spec.shape;
@@ -59,10 +71,9 @@ std::string config_text(const Spec& spec, HostIndex host) {
     text += fmt::format("\n[[port]]\ninterface = \"{}\"\naddress = \"{}\"\n",
                         name_of(plane_at(plane)), inner_address(spec, host, plane));
   }
-  return text +
-         fmt::format("\n[paths]\nevs = {}\n\n[congestion]\nbase_rtt = \"1ms\"\nrate = \"{}\"\n{}",
-                     fabric.evs(), host::bit_rate_text(static_cast<std::uint64_t>(rate)),
-                     spec.switches == Switches::kSoft ? "trimming = true\n" : "");
+  return text + fmt::format("\n[paths]\nevs = {}\n{}rate = \"{}\"\n{}", fabric.evs(),
+                            pace_text(spec), host::bit_rate_text(static_cast<std::uint64_t>(rate)),
+                            spec.switches == Switches::kSoft ? "trimming = true\n" : "");
 }
 
 // h1 is a host on the management network, h1.p3 its port in plane 3.

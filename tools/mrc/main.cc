@@ -11,6 +11,7 @@
 #include "fabric_command.h"
 #include "lab_command.h"
 #include "perf_command.h"
+#include "ping_command.h"
 #include "sim_command.h"
 
 namespace {
@@ -38,6 +39,7 @@ int run(int argc, char** argv) {
   openmrc::tools::add_fabric_command(app, exit_code);
   openmrc::tools::add_lab_command(app, exit_code);
   openmrc::tools::add_perf_command(app, exit_code);
+  openmrc::tools::add_ping_command(app, exit_code);
   openmrc::tools::add_sim_command(app, exit_code);
 
   try {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ping_command.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "interrupt.h"
+#include "openmrc/fabric/names.h"
+#include "openmrc/host/exchange.h"
+#include "openmrc/host/host.h"
+
+namespace openmrc::tools {
+namespace {
+
+using core::EvIndex;
+using host::Error;
+
+// Next to mrc perf, so that both can serve at once.
+constexpr std::uint16_t kPortDefault = 18516;
+constexpr Duration kAnswerMax = seconds(1);
+
+struct PingOptions {
+  std::optional<std::string> host{};
+  std::optional<std::string> config{};
+  std::uint16_t port = kPortDefault;
+  std::uint32_t count = 5;
+  double interval = 0.05;  // seconds between two probes of one path
+  bool serve = false;
+  bool json = false;
+};
+
+int complain(const Error& error) {
+  fmt::print(stderr, "mrc ping: {}\n", error.what);
+  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
+  return 2;
+}
+
+Result<std::unique_ptr<host::Host>, Error> open_host(const PingOptions& options) {
+  auto config = host::load_config(options.config);
+  if (!config) {
+    std::string all;
+    for (const host::ConfigError& error : config.error()) {
+      all += (all.empty() ? "" : "\n") + to_string(error);
+    }
+    return failure(Error{.what = all});
+  }
+  return host::Host::open(std::move(*config));
+}
+
+// One queue pair, connected to that of the other side: whoever answers a probe of a peer takes a
+// path that is known to work, so a probe tells of the way there alone.
+struct Connection {
+  std::unique_ptr<host::CompletionQueue> completions;
+  std::unique_ptr<host::QueuePair> qp;
+};
+
+Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& control) {
+  Connection made{.completions = host.create_completion_queue(), .qp = nullptr};
+  auto qp = host.create_queue_pair({.writes = made.completions.get()});
+  if (!qp) return failure(std::move(qp.error()));
+  made.qp = std::move(*qp);
+  if (const auto error = control.send(to_json(made.qp->card()))) {
+    return failure(Error{.what = to_string(*error)});
+  }
+  const auto text = control.receive(seconds(10));
+  if (!text) return failure(Error{.what = to_string(text.error())});
+  const auto card = host::peer_card_from(*text);
+  if (!card) return failure(Error{.what = to_string(card.error())});
+  if (auto error = made.qp->connect(*card)) return failure(std::move(*error));
+  // Nobody probes before both are connected.
+  if (const auto error = control.send(R"({"ready":true})")) {
+    return failure(Error{.what = to_string(*error)});
+  }
+  const auto ready = control.receive(seconds(10));
+  if (!ready) return failure(Error{.what = to_string(ready.error())});
+  return made;
+}
+
+int serve(const PingOptions& options) {
+  auto host = open_host(options);
+  if (!host) return complain(host.error());
+  const auto listener = host::ExchangeListener::open(options.port);
+  if (!listener) return complain({.what = to_string(listener.error())});
+  fmt::print("{} answers; Ctrl-C ends it\n", (*host)->config().name);
+  std::fflush(stdout);
+  while (!interrupted()) {
+    auto control = listener->accept(milliseconds(200));
+    if (!control) continue;
+    const auto connection = connect(**host, *control);
+    if (!connection) {
+      complain(connection.error());
+      continue;
+    }
+    while (!interrupted() && !control->peer_gone()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  return 0;
+}
+
+// What is known of one path.
+struct PathResult {
+  std::uint32_t sent = 0;
+  std::vector<std::int64_t> rtts;  // ns
+};
+
+std::vector<PathResult> probe_all(host::QueuePair& qp, std::size_t paths,
+                                  const PingOptions& options) {
+  std::vector<PathResult> results(paths);
+  const auto take = [&] {
+    for (const core::ProbeAnswer& answer : qp.take_probe_answers()) {
+      results[answer.index.raw()].rtts.push_back(answer.rtt.raw());
+    }
+  };
+  for (std::uint32_t round = 0; round < options.count && !interrupted(); ++round) {
+    for (std::size_t i = 0; i < paths; ++i) {
+      if (qp.probe_path(EvIndex(static_cast<std::uint8_t>(i)), round)) ++results[i].sent;
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
+    take();
+  }
+  const auto all_answered = [&] {
+    return std::ranges::all_of(results,
+                               [](const PathResult& r) { return r.rtts.size() == r.sent; });
+  };
+  for (int i = 0; i < kAnswerMax.raw() / 10'000'000 && !all_answered(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    take();
+  }
+  return results;
+}
+
+struct Row {
+  std::string plane;
+  std::string uplink;
+  std::string path;
+  PathResult result;
+};
+
+double loss_of(const PathResult& result) {
+  if (result.sent == 0) return 100;
+  return 100.0 * static_cast<double>(result.sent - result.rtts.size()) / result.sent;
+}
+
+void print_rows(const std::vector<Row>& rows) {
+  fmt::print("{:6} {:7} {:>6} {:>9} {:>9} {:>9}  {}\n", "plane", "uplink", "loss", "min us",
+             "avg us", "max us", "path");
+  for (const Row& row : rows) {
+    const auto& rtts = row.result.rtts;
+    fmt::print("{:6} {:7} {:>5.0f}% ", row.plane, row.uplink, loss_of(row.result));
+    if (rtts.empty()) {
+      fmt::print("{:>9} {:>9} {:>9}  {}\n", "-", "-", "-", row.path);
+      continue;
+    }
+    double sum = 0;
+    for (const std::int64_t rtt : rtts) sum += static_cast<double>(rtt);
+    fmt::print("{:>9.1f} {:>9.1f} {:>9.1f}  {}\n",
+               static_cast<double>(*std::ranges::min_element(rtts)) / 1e3,
+               sum / static_cast<double>(rtts.size()) / 1e3,
+               static_cast<double>(*std::ranges::max_element(rtts)) / 1e3, row.path);
+  }
+}
+
+void print_json(const std::vector<Row>& rows, const std::string& peer) {
+  nlohmann::ordered_json paths = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    paths.push_back({{"plane", row.plane},
+                     {"uplink", row.uplink},
+                     {"path", row.path},
+                     {"sent", row.result.sent},
+                     {"answered", row.result.rtts.size()},
+                     {"rtt_ns", row.result.rtts}});
+  }
+  fmt::print("{}\n", nlohmann::ordered_json{{"peer", peer}, {"paths", paths}}.dump(2));
+}
+
+// What the paths that do not answer have in common, as far as whole planes go.
+void say_what_is_wrong(const std::vector<Row>& rows, const std::string& peer) {
+  const auto lost = static_cast<std::size_t>(
+      std::ranges::count_if(rows, [](const Row& row) { return row.result.rtts.empty(); }));
+  if (lost == 0) return;
+  if (lost == rows.size()) {
+    fmt::print(
+        "No path to {} answers: is its side of the planes up? (mrc doctor, there and here)\n",
+        peer);
+    return;
+  }
+  fmt::print("{} of {} paths to {} do not answer.\n", lost, rows.size(), peer);
+}
+
+int ping(const PingOptions& options) {
+  auto host = open_host(options);
+  if (!host) return complain(host.error());
+  auto control = host::ExchangeConnection::connect(*options.host, options.port,
+                                                   (*host)->config().exchange_timeout);
+  if (!control) {
+    return complain({.what = to_string(control.error()),
+                     .remedy = fmt::format("on {}: mrc ping --serve", *options.host)});
+  }
+  auto connection = connect(**host, *control);
+  if (!connection) return complain(connection.error());
+  host::QueuePair& qp = *connection->qp;
+  const host::PathProfiles& paths = (*host)->paths();
+  const auto& profile = *paths.profiles()[paths.profile_to(qp.peer_place())];
+  const std::vector<PathResult> results = probe_all(qp, profile.size(), options);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const EvIndex ev(static_cast<std::uint8_t>(i));
+    const fabric::PathChoice choice = paths.choice(ev, qp.peer_place());
+    const bool named = paths.plan() && paths.profile_to(qp.peer_place()) == 0;
+    rows.push_back({.plane = fabric::name_of(choice.plane),
+                    .uplink = named ? fmt::format("up{}", choice.uplink) : "-",
+                    .path = paths.path_name(ev, qp.peer_place()),
+                    .result = results[i]});
+  }
+  std::ranges::stable_sort(rows, {},
+                           [](const Row& row) { return std::pair(row.plane, row.uplink); });
+  if (options.json) {
+    print_json(rows, qp.peer_name());
+  } else {
+    print_rows(rows);
+    say_what_is_wrong(rows, qp.peer_name());
+  }
+  const bool all_well =
+      std::ranges::none_of(rows, [](const Row& row) { return row.result.rtts.empty(); });
+  return all_well ? 0 : 1;
+}
+
+}  // namespace
+
+void add_ping_command(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<PingOptions>();
+  CLI::App* command = app.add_subcommand("ping", "Probe every path to a host");
+  CLI::Option* host =
+      command->add_option("host", options->host, "Host to probe")->type_name("HOST");
+  command->add_flag("--serve", options->serve, "Answer those who probe this host")->excludes(host);
+  command->add_option("-c,--count", options->count, "Probes of each path")
+      ->check(CLI::Range(1u, 100000u).description(""))
+      ->type_name("N");
+  command->add_option("-i,--interval", options->interval, "Time between two of them")
+      ->check(CLI::Range(0.001, 60.0).description(""))
+      ->type_name("SECONDS");
+  command->add_option("-p,--port", options->port, "TCP port of the side that answers")
+      ->type_name("PORT");
+  command->add_option("--config", options->config, "Configuration file")->type_name("openmrc.toml");
+  command->add_flag("--json", options->json, "For programs: every round trip");
+  command->footer(
+      "Exit code: 0 every path answered, 1 some did not, 2 nothing was probed.\n\n"
+      "  h1$ mrc ping --serve\n"
+      "  h0$ mrc ping h1\n");
+  command->callback([options, &exit_code] {
+    if (!options->host && !options->serve) {
+      throw CLI::ValidationError("host", "say whom to probe, or --serve");
+    }
+    watch_interrupts();
+    exit_code = options->serve ? serve(*options) : ping(*options);
+  });
+}
+
+}  // namespace openmrc::tools
