@@ -152,8 +152,11 @@ Shard::Arrivals Shard::take_arrivals() {
 // Returns whether anything was sent.
 bool Shard::follow_up() {
   // What can be reported goes first: somebody may wait for it.
-  deliver_completions();
-  const std::size_t sent = transmit();
+  const bool reported = deliver_completions();
+  // Whoever drives the shard is about to be told, and may have something to send itself; what is to
+  // be sent now can go along with it.
+  more_to_send_ = reported && progress_ == Progress::kCaller && endpoint_.wants_to_send();
+  const std::size_t sent = more_to_send_ ? 0 : transmit();
   while (const auto event = endpoint_.poll_event()) on_event_(*event);
   set_alarm();
   return sent > 0;
@@ -161,16 +164,12 @@ bool Shard::follow_up() {
 
 std::size_t Shard::transmit() {
   std::size_t sent = 0;
-  more_to_send_ = false;
   if (datapath_->blocked() != 0) datapath_->send({});
   for (int i = 0; i < kBurstsInARow && endpoint_.wants_to_send(); ++i) {
     const core::PlaneMask free(~datapath_->blocked());
     const std::size_t count =
         endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
-    for (std::size_t n = 0; n < count; ++n) {
-      outgoing_[n] = {.packet = &transmits_[n].packet, .plane = transmits_[n].plane};
-    }
-    if (count > 0) datapath_->send(std::span(outgoing_).first(count));
+    send(std::span(transmits_).first(count));
     sent += count;
     more_to_send_ = count == transmits_.size();
     if (!more_to_send_) break;
@@ -178,7 +177,34 @@ std::size_t Shard::transmit() {
   return sent;
 }
 
-void Shard::deliver_completions() {
+// In a small burst data goes before control packets: somebody waits for it, and each packet that is
+// sent first makes it wait for a system call.
+void Shard::send(std::span<const core::Transmit> burst) {
+  if (burst.empty()) return;
+  constexpr std::size_t kSmall = 8;
+  const auto is_control = [](const core::Transmit& one) {
+    return one.packet.traffic_class == wire::TrafficClass::kControl;
+  };
+  std::size_t count = 0;
+  const auto add = [&](const core::Transmit& one) {
+    outgoing_[count++] = {.packet = &one.packet, .plane = one.plane};
+  };
+  if (burst.size() > kSmall) {
+    for (const core::Transmit& one : burst) add(one);
+  } else {
+    for (const core::Transmit& one : burst) {
+      if (!is_control(one)) add(one);
+    }
+    for (const core::Transmit& one : burst) {
+      if (is_control(one)) add(one);
+    }
+  }
+  datapath_->send(std::span(outgoing_).first(count));
+}
+
+// Returns whether there were any.
+bool Shard::deliver_completions() {
+  bool any = false;
   CompletionQueue* queue = nullptr;
   const auto hand_over = [&] {
     if (queue != nullptr && !completions_.empty()) queue->push(completions_);
@@ -193,8 +219,10 @@ void Shard::deliver_completions() {
       queue = its_queue;
     }
     completions_.push_back(*completion);
+    any = true;
   }
   hand_over();
+  return any;
 }
 
 // The timer goes off when the next thing is due, or earlier: deadlines mostly move back, and to
@@ -204,7 +232,9 @@ void Shard::set_alarm() {
   auto deadline = endpoint_.next_deadline();
   const Instant at = now();
   const bool blocked = datapath_->blocked() != 0;
-  if (blocked || more_to_send_) {
+  // A caller that drives the shard comes back by itself.
+  const bool goes_on = more_to_send_ && progress_ != Progress::kCaller;
+  if (blocked || goes_on) {
     const Instant retry = blocked ? at + kBlockedRetry : at;
     deadline = std::min(deadline.value_or(retry), retry);
   }

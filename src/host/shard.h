@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -117,7 +118,8 @@ class Shard {
   void take_link_changes(Instant at);
   [[nodiscard]] bool follow_up();
   [[nodiscard]] std::size_t transmit();
-  void deliver_completions();
+  void send(std::span<const core::Transmit> burst);
+  [[nodiscard]] bool deliver_completions();
   void set_alarm();
 
   const Progress progress_;
