@@ -12,7 +12,7 @@ std::optional<PathSet::Choice> ReversePaths::choose(Instant now, PathSet& paths,
   if (eligible.empty()) return std::nullopt;
   const Plane plane = eligible.next_from(next_);
   next_ = static_cast<std::uint8_t>(plane.raw() + 1);
-  PerPlane& at = planes_[plane.raw()];
+  PerPlane& at = of(plane);
   if (at.count == 0 || at.trusted_until < now) {
     // Each time another. A plane of which no path is good is better than silence.
     const EvIndex first(static_cast<std::uint8_t>(paths.profile().range(plane).first));
@@ -23,7 +23,8 @@ std::optional<PathSet::Choice> ReversePaths::choose(Instant now, PathSet& paths,
 }
 
 void ReversePaths::forget(EvIndex ev, Plane plane) {
-  PerPlane& at = planes_[plane.raw()];
+  if (!planes_) return;
+  PerPlane& at = of(plane);
   if (at.count == 2 && at.evs[1] == ev) {
     at.count = 1;
   } else if (at.count > 0 && at.evs[0] == ev) {
@@ -34,7 +35,7 @@ void ReversePaths::forget(EvIndex ev, Plane plane) {
 }
 
 std::optional<EvIndex> ReversePaths::answered(EvIndex ev, Plane plane) {
-  PerPlane& at = planes_[plane.raw()];
+  PerPlane& at = of(plane);
   if (at.missing == ev) at.missing.reset();
   if (at.probed != ev) return std::nullopt;  // it is late
   at.probed.reset();
@@ -47,7 +48,7 @@ std::optional<PathSet::Choice> ReversePaths::next_probe(PathSet& paths, PlaneMas
   if (eligible.empty()) return std::nullopt;
   const Plane plane = eligible.next_from(next_probed_);
   next_probed_ = static_cast<std::uint8_t>(plane.raw() + 1);
-  PerPlane& at = planes_[plane.raw()];
+  PerPlane& at = of(plane);
   // After a probe without answer, ask whether what is in use still works.
   const bool verify = at.count > 0 && at.probed && at.probed != at.evs[0];
   const auto ev = verify ? at.evs[0] : paths.any_good(plane);

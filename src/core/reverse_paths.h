@@ -19,8 +19,7 @@ namespace openmrc::core {
 // more: then each control packet takes another, so that some get through.
 class ReversePaths {
  public:
-  explicit ReversePaths(std::size_t planes)
-      : count_(static_cast<std::uint8_t>(planes)), planes_(std::make_unique<PerPlane[]>(planes)) {}
+  explicit ReversePaths(std::size_t planes) : count_(static_cast<std::uint8_t>(planes)) {}
 
   // The path for the next control packet, planes in turn. A plane whose probes went unanswered is
   // left out as long as another is in `ports`.
@@ -28,7 +27,7 @@ class ReversePaths {
 
   // `ev` is known to work. `rtt`: how often one is confirmed if all is well.
   void confirm(EvIndex ev, Plane plane, Instant now, Duration rtt) {
-    PerPlane& at = planes_[plane.raw()];
+    PerPlane& at = of(plane);
     if (at.trusted_until < now) at.count = 0;  // what was known before is too old
     // Planes are probed in turn. One probe may be lost, and the next has to come back.
     at.trusted_until = now + rtt * (kTrustedTurns * count_);
@@ -61,6 +60,13 @@ class ReversePaths {
     std::optional<EvIndex> missing{};  // the same of the one before it
     Instant trusted_until{};           // from then on nothing is known of `evs`
   };
+
+  // Allocated when a packet is first sent or confirmed: many peers are idle.
+  PerPlane& of(Plane plane) {
+    if (!planes_) [[unlikely]]
+      planes_ = std::make_unique<PerPlane[]>(count_);
+    return planes_[plane.raw()];
+  }
 
   std::uint8_t count_;
   std::uint8_t next_ = 0;

@@ -60,7 +60,7 @@ void Forwarder::copy_to_all(Instant now, Plane plane, const Arrival& arrival, Co
     if (to == self_ || (missing_until && now < *missing_until)) continue;
     missing_until.reset();
     switch (send_to(to, message)) {
-      case Outcome::kSent: counters_.add(Count::kPortStatusCopied); break;
+      case Outcome::kSent: counters_.add(Count::kRequestsCopied); break;
       case Outcome::kNobody: missing_until = now + kMissingFor; break;
       case Outcome::kFull: counters_.add(Count::kForwardFull); break;
     }

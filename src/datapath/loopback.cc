@@ -63,7 +63,7 @@ class LoopbackNetwork::State {
     const std::scoped_lock lock(mutex_);
     const ConstBytes datagram = ConstBytes(packet.bytes).subspan(kHeadersCovered);
     const auto owner = owner_of(datagram);
-    const bool is_for_all = is_port_status_update(datagram);
+    const bool is_for_all = is_endpoint_request(datagram);
     std::optional<Count> problem = Count::kSendNoRoute;
     for (const auto& ring : rings_) {
       const std::size_t plane = packet.plane.raw();

@@ -371,7 +371,7 @@ TEST_P(FabricModes, WaitsForASlowLinkAndLosesNothing) {
   send(packets_);
   EXPECT_EQ(path_a_->blocked(), 1u);
   EXPECT_GT(path_a_->counters().of(Count::kHeldBack), 0u);
-  for (auto& bytes : data_) std::ranges::fill(bytes, std::byte{0});  // no longer looked at
+  data_.clear();  // no longer looked at
   const Collected got = collect_while_sending(packets_.size());
   ASSERT_EQ(got.incoming.size(), packets_.size());
   EXPECT_TRUE(std::ranges::equal(got.data, data));

@@ -193,7 +193,7 @@ bool Receiver::take_datagram(Instant now, Received& received, MutableBytes buffe
     received.headers = TakenHeaders(arrival, size, wire_.udp_port);
   }
   if (!decode(received.headers, buffer, at, into)) return false;
-  if (is_port_status_update(datagram)) [[unlikely]]
+  if (is_endpoint_request(datagram)) [[unlikely]]
     forwarder_.copy_to_all(now, plane, arrival, datagram);
   return true;
 }

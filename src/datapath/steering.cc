@@ -61,13 +61,10 @@ std::optional<Slot> owner_of(ConstBytes datagram) {
   return slot_of(Qpn(bth->get<wire::BthLayout::DestinationQp>()));
 }
 
-bool is_port_status_update(ConstBytes datagram) {
-  if (datagram.size() < wire::kBthSize + wire::kErthSize) return false;
+bool is_endpoint_request(ConstBytes datagram) {
+  if (datagram.size() < wire::kBthSize) return false;
   const wire::BthView bth(datagram.first<wire::kBthSize>());
-  const wire::ErthView erth(datagram.subspan<wire::kBthSize, wire::kErthSize>());
-  return bth.get<wire::BthLayout::OpcodeByte>() == raw(wire::Opcode::kEndpointRequest) &&
-         erth.get<wire::ErthLayout::Operation>() ==
-             static_cast<unsigned>(wire::EndpointOp::kPortStatusUpdate);
+  return bth.get<wire::BthLayout::OpcodeByte>() == raw(wire::Opcode::kEndpointRequest);
 }
 
 std::optional<Error> attach_steering(int socket) {

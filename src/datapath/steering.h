@@ -28,8 +28,9 @@ namespace openmrc::datapath {
 // says the same.
 std::optional<Slot> owner_of(ConstBytes datagram);
 
-// Every shard has peers of its own, so each must hear of a peer's ports.
-bool is_port_status_update(ConstBytes datagram);
+// A request to the endpoint itself, which several shards are. Each has peers of its own: all must
+// hear of a peer's ports, and a probe is answered over paths that only its peer knows to work.
+bool is_endpoint_request(ConstBytes datagram);
 
 // Gives the group of sockets that this one has joined its program. Not before: the kernel lets no
 // socket join that has one already.

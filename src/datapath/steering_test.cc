@@ -56,13 +56,11 @@ TEST(OwnerOf, IsNobodyForWhatIsNoPacket) {
   EXPECT_EQ(owner_of(bytes), std::nullopt);
 }
 
-TEST(PortStatusUpdate, IsToldFromAProbe) {
-  wire::EndpointRequest request{.erth = {.op = wire::EndpointOp::kPortStatusUpdate}};
-  const auto update = datagram_of(with_body(request));
-  EXPECT_TRUE(is_port_status_update(update));
-  EXPECT_FALSE(is_port_status_update(ConstBytes(update).first(20)));
-  request.erth.op = wire::EndpointOp::kEvProbe;
-  EXPECT_FALSE(is_port_status_update(datagram_of(with_body(request))));
+TEST(EndpointRequest, IsToldFromItsResponse) {
+  const auto request = datagram_of(with_body(wire::EndpointRequest{}));
+  EXPECT_TRUE(is_endpoint_request(request));
+  EXPECT_FALSE(is_endpoint_request(ConstBytes(request).first(11)));
+  EXPECT_FALSE(is_endpoint_request(datagram_of(with_body(wire::EndpointResponse{}))));
 }
 
 TEST(JoinLock, MakesTheSecondWait) {
@@ -204,13 +202,15 @@ TEST_F(Shards, DropWhatBelongsToNobody) {
   EXPECT_EQ(total(shards, Count::kForwardNoOwner), sent);
 }
 
-TEST_F(Shards, AllHearOfPortsThatAreDown) {
-  const std::array shards{open_shard(), open_shard(), open_shard()};
-  const auto packet =
-      with_body(wire::EndpointRequest{.erth = {.op = wire::EndpointOp::kPortStatusUpdate}});
-  shards[1]->send(std::array{Outgoing{.packet = &packet, .plane = Plane(0)}});
-  EXPECT_EQ(run(shards), (std::vector<std::size_t>{1, 1, 1}));
-  EXPECT_EQ(total(shards, Count::kPortStatusCopied), 2u);
+TEST_F(Shards, AllHearOfPortsThatAreDownAndOfProbes) {
+  for (const wire::EndpointOp op :
+       {wire::EndpointOp::kPortStatusUpdate, wire::EndpointOp::kEvProbe}) {
+    const std::array shards{open_shard(), open_shard(), open_shard()};
+    const auto packet = with_body(wire::EndpointRequest{.erth = {.op = op}});
+    shards[1]->send(std::array{Outgoing{.packet = &packet, .plane = Plane(0)}});
+    EXPECT_EQ(run(shards), (std::vector<std::size_t>{1, 1, 1}));
+    EXPECT_EQ(total(shards, Count::kRequestsCopied), 2u);
+  }
 }
 
 TEST_F(Shards, TakeNothingFromOtherUsers) {

@@ -55,6 +55,9 @@ core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot sl
   settings.pkey = PKey(config.pkey);
   settings.udp_port = config.wire.udp_port;
   settings.ev_burst = static_cast<std::uint8_t>(config.paths.burst);
+  // What leaves together arrives together: one report for all of it will do.
+  settings.sack.threshold_bytes = std::max(
+      settings.sack.threshold_bytes, static_cast<std::uint32_t>(config.paths.burst) * config.mtu);
   settings.reorder_floor = config.paths.reorder_floor;
   settings.probe = {.clean_answers = config.paths.clean_answers,
                     .interval_max = config.paths.probe_interval_max};

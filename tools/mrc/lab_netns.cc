@@ -148,6 +148,8 @@ Result<SpaceVisit, std::string> SpaceVisit::enter_new() {
 
 SpaceVisit::SpaceVisit(SpaceVisit&& other) noexcept : home_(std::exchange(other.home_, -1)) {}
 
+void SpaceVisit::stay() { close(std::exchange(home_, -1)); }
+
 SpaceVisit::~SpaceVisit() {
   if (home_ < 0) return;
   setns(home_, CLONE_NEWNET);

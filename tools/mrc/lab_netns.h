@@ -34,6 +34,9 @@ class SpaceVisit {
   SpaceVisit& operator=(const SpaceVisit&) = delete;
   SpaceVisit& operator=(SpaceVisit&&) = delete;
 
+  // Does not go back.
+  void stay();
+
  private:
   explicit SpaceVisit(int home) : home_(home) {}
 

@@ -270,25 +270,30 @@ Stage node_stage(const Spec& spec) {
   return stage;
 }
 
-// How much waits behind a port. A switch drops what it has no room for; a host's own port does not,
-// it makes the sender wait.
-constexpr std::string_view kQueueOfSwitch = "3ms";
-constexpr std::string_view kQueueOfHost = "50ms";
+// How much may wait behind a port. A switch drops what it has no room for; a host's own port does
+// not, it makes the sender wait.
+std::int64_t queue_of_switch(std::int64_t bits_per_second) {
+  constexpr std::int64_t kBytesMin = 128 * 1024;  // the windows of two senders
+  return std::max(kBytesMin, bits_per_second / 8 * 3 / 1000);
+}
+std::int64_t queue_of_host(std::int64_t bits_per_second) {
+  return std::max(queue_of_switch(bits_per_second), bits_per_second / 8 * 50 / 1000);
+}
 
 // A token bucket: bursts as short as timers allow, and a queue behind it.
-std::string shaper(const Spec& spec, std::string_view interface, std::string_view queue) {
+std::string shaper(const Spec& spec, std::string_view interface, std::int64_t queue) {
   constexpr std::int64_t kBurstsPerSecond = 4000;
   const std::int64_t bits = *spec.bits_per_second;
   const std::int64_t two_frames = 2 * (std::int64_t{spec.mtu} + 14);
   const std::int64_t burst = std::max(two_frames, bits / 8 / kBurstsPerSecond);
-  return fmt::format("qdisc replace dev {} root tbf rate {}bit burst {} latency {}", interface,
-                     bits, burst, queue);
+  return fmt::format("qdisc replace dev {} root tbf rate {}bit burst {} limit {}", interface, bits,
+                     burst, queue);
 }
 
 // A soft switch keeps the rate of its own ports.
 Stage rate_stage(const Spec& spec) {
   Stage stage;
-  const auto add = [&](const std::string& space, const Lines& interfaces, std::string_view queue) {
+  const auto add = [&](const std::string& space, const Lines& interfaces, std::int64_t queue) {
     Step step{{"tc", "-n", space, "-batch", "-"}, {}};
     for (const std::string& interface : interfaces) {
       step.input.push_back(shaper(spec, interface, queue));
@@ -298,11 +303,11 @@ Stage rate_stage(const Spec& spec) {
   Lines ports;
   for (std::uint32_t i = 0; i < spec.shape.planes; ++i) ports.push_back(name_of(plane_at(i)));
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
-    add(space_of(spec.name, HostIndex(i)), ports, kQueueOfHost);
+    add(space_of(spec.name, HostIndex(i)), ports, queue_of_host(*spec.bits_per_second));
   }
   if (spec.switches == Switches::kSoft) return stage;
   for (const SwitchId& id : all_switches(spec.fabric())) {
-    add(space_of(spec.name, id), interfaces_of(spec, id), kQueueOfSwitch);
+    add(space_of(spec.name, id), interfaces_of(spec, id), queue_of_switch(*spec.bits_per_second));
   }
   return stage;
 }

@@ -274,11 +274,12 @@ int be_soft_switch(const Spec& spec) {
   catch_interrupts();
   prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);  // nanoseconds; 50 times as much is usual
   auto switches = SoftSwitches::open(spec);
-  const auto visit = SpaceVisit::enter(management_space(spec.name));
+  auto visit = SpaceVisit::enter(management_space(spec.name));
   if (!switches || !visit) {
     std::cout << (switches ? visit.error() : switches.error());
     return 1;
   }
+  visit->stay();  // to its very end, which is waited for there
   std::cout << kReady << std::flush;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere < 0) return 1;

@@ -166,8 +166,8 @@ void BandwidthRun::on_message(std::size_t lane) {
 
 bool BandwidthRun::time_is_up() const {
   if (interrupted()) return true;
-  return plan_.iterations == 0 &&
-         now() >= begin_ + Duration(static_cast<std::int64_t>(options_.seconds.value_or(0) * 1e9));
+  if (plan_.iterations > 0) return false;
+  return now() >= begin_ + Duration(static_cast<std::int64_t>(plan_.seconds * 1e9));
 }
 
 bool BandwidthRun::sending_is_over() const {

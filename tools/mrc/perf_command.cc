@@ -56,14 +56,14 @@ bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
 }
 
 bool run_latency_test(PerfSession& session, const PerfOptions& options) {
-  const auto result = run_latency(session, options);
+  const auto result = run_latency(session);
   if (!result) {
     complain(result.error());
     return false;
   }
   if (session.is_server()) return true;
   print_latency(session.plan(), options, *result);
-  return !options.json || write_file(*options.json, latency_json(session, options, *result));
+  return !options.json || write_file(*options.json, latency_json(session, *result));
 }
 
 bool run_session(PerfSession& session, const PerfOptions& options) {
@@ -138,8 +138,7 @@ void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) 
   command.add_option("-n,--iters", plan.iterations, "Messages, of each queue pair")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32).description(""))
       ->type_name("N");
-  command
-      .add_option("-D,--duration", options->seconds, "Run for so long, with a line every second")
+  command.add_option("-D,--duration", plan.seconds, "Run for so long, with a line every second")
       ->check(CLI::Range(0.1, 1e6).description(""))
       ->type_name("SECONDS");
   command.add_option("-p,--port", options->port, "TCP port of the server")->type_name("PORT");
@@ -165,8 +164,12 @@ void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) 
 void start(CLI::App& command, const std::shared_ptr<PerfOptions>& options, int& exit_code,
            std::uint64_t iterations) {
   command.callback([options, &exit_code, iterations] {
-    if (options->plan.iterations == 0 && !options->seconds) options->plan.iterations = iterations;
-    if (options->seconds) options->plan.iterations = 0;
+    PerfPlan& plan = options->plan;
+    if (plan.seconds > 0) {
+      plan.iterations = 0;
+    } else if (plan.iterations == 0) {
+      plan.iterations = iterations;
+    }
     watch_interrupts();
     exit_code = options->server ? run_client(*options) : run_server(*options);
   });

@@ -77,13 +77,11 @@ class PingPong {
   int arrived_ = 0;
 };
 
-Result<LatencyResult, Error> measure(PerfSession& session, const PerfOptions& options,
-                                     PingPong& game) {
+Result<LatencyResult, Error> measure(PerfSession& session, PingPong& game) {
   LatencyResult result;
   const std::uint64_t count = session.plan().iterations;
   const Instant begin = now();
-  const Instant end =
-      begin + Duration(static_cast<std::int64_t>(options.seconds.value_or(0) * 1e9));
+  const Instant end = begin + Duration(static_cast<std::int64_t>(session.plan().seconds * 1e9));
   Instant last = begin;
   while (!interrupted() && (count > 0 ? result.half_round_trips.size() < count : last < end)) {
     if (auto error = game.send()) return failure(std::move(*error));
@@ -110,10 +108,10 @@ Result<LatencyResult, Error> answer(PingPong& game) {
 
 }  // namespace
 
-Result<LatencyResult, Error> run_latency(PerfSession& session, const PerfOptions& options) {
+Result<LatencyResult, Error> run_latency(PerfSession& session) {
   PingPong game(session);
   if (auto error = game.prepare()) return failure(std::move(*error));
-  return session.is_server() ? answer(game) : measure(session, options, game);
+  return session.is_server() ? answer(game) : measure(session, game);
 }
 
 }  // namespace openmrc::tools

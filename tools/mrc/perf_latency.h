@@ -15,6 +15,6 @@ struct LatencyResult {
 
 // One small write there, one back, each with an immediate so that it counts only when it is
 // complete. Half the time from post to post is the latency.
-Result<LatencyResult, host::Error> run_latency(PerfSession& session, const PerfOptions& options);
+Result<LatencyResult, host::Error> run_latency(PerfSession& session);
 
 }  // namespace openmrc::tools

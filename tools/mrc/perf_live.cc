@@ -30,7 +30,7 @@ std::string paths_text(const std::vector<host::PlanePaths>& planes) {
 }  // namespace
 
 PerfLive::PerfLive(PerfSession& session, const PerfOptions& options)
-    : session_(session), on_(options.seconds.has_value() && !options.quiet) {}
+    : session_(session), on_(session.plan().seconds > 0 && !options.quiet) {}
 
 void PerfLive::show(Instant at, std::uint64_t sent) {
   if (!on_) return;

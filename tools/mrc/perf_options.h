@@ -17,6 +17,7 @@ struct PerfPlan {
   PerfTest test = PerfTest::kWriteBandwidth;
   std::uint32_t size = 65536;    // bytes of a message
   std::uint64_t iterations = 0;  // of a queue pair; 0: until the time is up
+  double seconds = 0;
   std::uint32_t queue_pairs = 1;
   std::uint32_t depth = 128;  // messages of a queue pair on their way
   bool verify = false;
@@ -28,7 +29,6 @@ struct PerfOptions {
   std::optional<std::string> server{};  // none: this is the server
   std::optional<std::string> config{};
   std::optional<std::uint16_t> port{};
-  std::optional<double> seconds{};
   std::optional<host::Progress> progress{};
   std::optional<std::size_t> shards{};
   std::optional<std::size_t> burst{};

@@ -33,9 +33,10 @@ struct BandwidthFigures {
   double million_messages = 0;
 };
 
-BandwidthFigures figures(const PerfOptions& options, const BandwidthResult& result) {
+BandwidthFigures figures(const PerfPlan& plan, const PerfOptions& options,
+                         const BandwidthResult& result) {
   const double unit = options.gigabits ? 8 / 1e9 : 1.0 / (1 << 20);
-  return {.peak = options.seconds ? 0 : result.peak_bytes_per_second * unit,
+  return {.peak = plan.seconds > 0 ? 0 : result.peak_bytes_per_second * unit,
           .average = rate_of(result.bytes, result.time) * unit,
           .million_messages = rate_of(result.messages, result.time) / 1e6};
 }
@@ -162,7 +163,7 @@ void print_perf_header(PerfSession& session, const PerfOptions& options) {
 
 void print_bandwidth(const PerfPlan& plan, const PerfOptions& options,
                      const BandwidthResult& result) {
-  const BandwidthFigures out = figures(options, result);
+  const BandwidthFigures out = figures(plan, options, result);
   const char* unit = options.gigabits ? "Gb/sec" : "MiB/sec";
   fmt::print(" #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]\n", unit);
   const int digits = options.gigabits && out.average < 0.1 ? 6 : 2;
@@ -179,7 +180,7 @@ void print_latency(const PerfPlan& plan, const PerfOptions& options, const Laten
       fmt::print("{:.2f}\n", static_cast<double>(ns) / 1e3);
     }
   }
-  if (options.seconds) {
+  if (plan.seconds > 0) {
     fmt::print(" #bytes        #iterations       t_avg[usec]    tps average\n");
     fmt::print(" {:<13} {:<17} {:<14.2f} {:.2f}\n", plan.size, count, out.average,
                rate_of(count, result.time));
@@ -197,7 +198,7 @@ void print_latency(const PerfPlan& plan, const PerfOptions& options, const Laten
 
 std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
                            const BandwidthResult& result) {
-  const BandwidthFigures out = figures(options, result);
+  const BandwidthFigures out = figures(session.plan(), options, result);
   return ordered_json{{"test_info", test_info(session)},
                       {"results",
                        {{"MsgSize", session.plan().size},
@@ -214,8 +215,7 @@ std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
       .dump(2);
 }
 
-std::string latency_json(PerfSession& session, const PerfOptions& options,
-                         const LatencyResult& result) {
+std::string latency_json(PerfSession& session, const LatencyResult& result) {
   const LatencyFigures out = figures(result);
   ordered_json results{{"MsgSize", session.plan().size},
                        {"n_iterations", result.half_round_trips.size()},
@@ -226,7 +226,7 @@ std::string latency_json(PerfSession& session, const PerfOptions& options,
                        {"t_stdev", out.deviation},
                        {"percentile_99", out.p99},
                        {"percentile_99.9", out.p999}};
-  if (options.seconds)
+  if (session.plan().seconds > 0)
     results["tps_average"] = rate_of(result.half_round_trips.size(), result.time);
   return ordered_json{{"test_info", test_info(session)},
                       {"results", results},

@@ -20,7 +20,6 @@ void print_latency(const PerfPlan& plan, const PerfOptions& options, const Laten
 
 std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
                            const BandwidthResult& result);
-std::string latency_json(PerfSession& session, const PerfOptions& options,
-                         const LatencyResult& result);
+std::string latency_json(PerfSession& session, const LatencyResult& result);
 
 }  // namespace openmrc::tools

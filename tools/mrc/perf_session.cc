@@ -46,6 +46,7 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
   PerfPlan plan{.test = expected,
                 .size = from.value("size", 0u),
                 .iterations = from.value("iterations", std::uint64_t{0}),
+                .seconds = from.value("seconds", 0.0),
                 .queue_pairs = from.value("queue_pairs", 0u),
                 .depth = from.value("depth", 0u),
                 .verify = from.value("verify", false),

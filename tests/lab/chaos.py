@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults at random, drawn from a seed, under traffic that is verified byte by byte.
+
+  chaos.py --mrc build/release/tools/mrc --seed 1 --minutes 30
+
+Three pairs of hosts exchange messages all the time, between rows and within one. At the end there
+must be no error, no corruption, and every path in use again; a report says what happened.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from lab import Lab
+
+# From, to, options. Hosts h0 and h1 are of one row, h2 and h3 of the other. No two of them share a
+# link in one direction: switches of Linux do not mark, so a full queue would look like a fault.
+PAIRS = [("h0", "h2", ["-s", "256K"]), ("h3", "h1", ["-s", "20000", "-q", "8"]),
+         ("h2", "h3", ["-s", "64K"])]
+SETTLE_S = 8  # after the last fault, for all paths to come back
+
+
+def start_pairs(lab, seconds, folder):
+    processes = []
+    for place, (source, sink, extra) in enumerate(PAIRS):
+        port = str(18515 + place)
+        result = os.path.join(folder, f"{place}.json")
+        processes.append((f"{source} > {sink}", result, [
+            lab.start(sink, "perf", "write-bw", "--quiet", "-p", port),
+            lab.start(source, "perf", "write-bw", sink, "--quiet", "--verify", "-t", "8",
+                      *extra, "-p", port, "-D", str(seconds), "--json", result)]))
+    return processes
+
+
+def collect(processes):
+    rows, errors = [], []
+    for name, result, (server, client) in processes:
+        texts = [client.communicate(timeout=120)[0]]
+        if client.returncode:
+            server.kill()
+        texts.append(server.communicate(timeout=60)[0])
+        if client.returncode or server.returncode:
+            errors.append(f"{name}: client {texts[0]} server {texts[1]}")
+            continue
+        with open(result, encoding="utf-8") as file:
+            report = json.load(file)
+        counters = report["counters"]
+        rows.append({"pair": name, "gib": report["results"]["bytes"] / (1 << 30),
+                     "gbps": report["results"]["bytes"] * 8 / report["results"]["seconds"] / 1e9,
+                     "messages": report["results"]["n_iterations"],
+                     "resent": sum(value for key, value in counters.items()
+                                   if key.startswith("resent_") and key != "resent_in_vain"),
+                     "evs_lost": counters.get("evs_lost", 0),
+                     "evs_readmitted": counters.get("evs_readmitted", 0)})
+        if "verified, byte by byte" not in texts[1]:
+            errors.append(f"{name}: nothing was verified: {texts[1]}")
+        bad = sum(plane["ASSUMED_BAD"] + plane["DENIED"] for plane in report["paths"])
+        if bad:
+            errors.append(f"{name}: {bad} paths are not back in use: {report['paths']}")
+    return rows, errors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mrc", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--rate", default="100mbit")
+    parser.add_argument("--mode", default="srv6")
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        print("needs root, for network namespaces")
+        return 77
+    seconds = int(options.minutes * 60)
+    with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
+                                                      options.rate) as lab:
+        processes = start_pairs(lab, seconds + SETTLE_S, folder)
+        try:
+            time.sleep(2)
+            chaos = subprocess.run(lab.command("chaos", "--seed", str(options.seed), "--for",
+                                               f"{seconds - 2}s", "--json"), text=True,
+                                   capture_output=True, timeout=seconds + 60, check=False)
+            rows, errors = collect(processes)
+        finally:
+            for _, _, pair in processes:
+                for process in pair:
+                    if process.poll() is None:
+                        process.kill()
+                        process.communicate()
+    if chaos.returncode:
+        errors.append(f"mrc lab chaos: {chaos.stderr}")
+    faults = [json.loads(line) for line in chaos.stdout.splitlines() if line.startswith("{")]
+    print(f"seed {options.seed}, mode {options.mode}, {options.minutes:g} minutes, "
+          f"{len(faults) // 2} faults")
+    print(f"{'pair':10} {'verified':>10} {'goodput':>9} {'messages':>9} {'resent':>8} "
+          f"{'EVs lost':>9} {'back':>6}")
+    for row in rows:
+        print(f"{row['pair']:10} {row['gib']:6.2f} GiB {row['gbps']:4.2f} Gb/s "
+              f"{row['messages']:9} {row['resent']:8} {row['evs_lost']:9} "
+              f"{row['evs_readmitted']:6}")
+    for error in errors:
+        print(f"ERROR: {error}")
+    print("no error, no corruption, every path back in use" if not errors
+          else f"{len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
