@@ -287,10 +287,8 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
   }
   context_.counters.add(Count::kEvProbesAnswered);
   if (request.kind == AwaitedRequest::Kind::kAsked) {
-    context_.queue_event(ProbeAnswer{.qpn = request.qpn,
-                                     .tag = request.tag,
-                                     .index = request.ev,
-                                     .rtt = now - request.sent});
+    context_.queue_event(ProbeAnswer{
+        .qpn = request.qpn, .tag = request.tag, .index = request.ev, .rtt = now - request.sent});
     return;
   }
   const Plane plane = peer->paths.profile().entry(request.ev).plane;

@@ -249,23 +249,23 @@ void Requestor::find_lost(const Turn& turn) {
   const Duration floor = turn.context.settings.reorder_floor;
   const Instant silent_since = floor == Duration{} ? kNever : turn.now - floor;
   unsigned candidates = kLossCandidatesPerSack;
-  window_.visit_in_flight(
-      turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
-        if (!sent_before(packet.order, peer.arrived_order)) {
-          // Nothing sent later has arrived; and what follows was sent later still, unless this is
-          // a retransmission.
-          return packet.transmissions > 1 && --candidates > 0;
-        }
-        const PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
-        const bool overtaken = sent_before(packet.order, on_ev.latest);
-        const bool late = packet.sent < excusable && on_ev.heard < silent_since;
-        if (late || (overtaken && packet.sent <= excusable_on_ev)) {
-          lose(turn, psn, packet, Count::kResentLost, true);
-        } else if (overtaken) {
-          peer.has_gap = true;  // to be looked at again
-        }
-        return --candidates > 0;
-      });
+  window_.visit_in_flight(turn.context.sent, window_.next(),
+                          [&](UnwrappedPsn psn, SentPacket& packet) {
+                            if (!sent_before(packet.order, peer.arrived_order)) {
+                              // Nothing sent later has arrived; and what follows was sent later
+                              // still, unless this is a retransmission.
+                              return packet.transmissions > 1 && --candidates > 0;
+                            }
+                            const PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
+                            const bool overtaken = sent_before(packet.order, on_ev.latest);
+                            const bool late = packet.sent < excusable && on_ev.heard < silent_since;
+                            if (late || (overtaken && packet.sent <= excusable_on_ev)) {
+                              lose(turn, psn, packet, Count::kResentLost, true);
+                            } else if (overtaken) {
+                              peer.has_gap = true;  // to be looked at again
+                            }
+                            return --candidates > 0;
+                          });
 }
 
 // MRC 7.4.6: the answer to a probe shows what has not arrived, though it was sent long before.

@@ -63,8 +63,8 @@ void CompletionQueue::arm() {
   if (driver_ != nullptr) return;
   const int event = descriptor();
   const std::lock_guard lock(mutex_);
-  std::uint64_t past = 0;
-  (void)!read(event, &past, sizeof past);  // empty is fine
+  eventfd_t past = 0;
+  (void)eventfd_read(event, &past);  // empty is fine
   armed_ = true;
 }
 
@@ -74,8 +74,7 @@ void CompletionQueue::push(std::span<const Completion> completions) {
   arrived_.notify_all();
   if (!armed_) return;
   armed_ = false;
-  const std::uint64_t one = 1;
-  (void)!write(event_, &one, sizeof one);  // a full counter is readable as well
+  (void)eventfd_write(event_, 1);  // a full counter is readable as well
 }
 
 }  // namespace openmrc::host

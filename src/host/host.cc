@@ -268,6 +268,7 @@ Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size
 
 std::optional<Error> Host::open_shards() {
   std::vector<std::string> interfaces;
+  interfaces.reserve(config_.ports.size());
   for (const datapath::Port& port : config_.ports) interfaces.push_back(port.interface);
   for (std::size_t i = 0; i < config_.shards; ++i) {
     auto datapath = open_datapath(i);
@@ -395,13 +396,17 @@ std::string Host::describe(const core::Failure& failed, const QueuePair& qp) con
   if (failed.by_us) return text + "it asked for what it may not do, and was refused";
   if (failed.by_peer)
     return text + fmt::format("{} at PSN {:#x}", name(failed.status), failed.psn.raw());
-  const Duration silence = now() - failed.last_heard;
-  text += fmt::format(
-      "{} after {} tries of PSN {:#x}; last heard of {} ms ago; last tried in plane {}",
-      name(failed.status), failed.retries, failed.psn.raw(),
-      failed.last_heard == Instant{} ? -1 : silence.raw() / 1'000'000, failed.plane.raw());
+  text += fmt::format("{} after {} tries of PSN {:#x}", name(failed.status), failed.retries,
+                      failed.psn.raw());
+  text +=
+      failed.last_heard == Instant{}
+          ? "; it was never heard of"
+          : fmt::format("; last heard of {} ms ago", (now() - failed.last_heard).raw() / 1'000'000);
   const auto ev = paths_.profiles()[paths_.profile_to(qp.peer_place_)]->find(failed.ev);
-  if (ev) text += fmt::format(" by {}", paths_.path_name(*ev, qp.peer_place_));
+  if (failed.path_known && ev) {
+    text += fmt::format("; last tried in plane {} by {}", failed.plane.raw(),
+                        paths_.path_name(*ev, qp.peer_place_));
+  }
   return text + fmt::format("; is the peer's process alive? (mrc ping {})", qp.peer_name());
 }
 

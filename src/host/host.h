@@ -152,7 +152,7 @@ class Host {
       std::size_t shard) const;
   void on_event(const core::Event& event);
   void deregister(RKey key);
-  [[nodiscard]] std::string describe(const core::Failure& failure, const QueuePair& qp) const;
+  [[nodiscard]] std::string describe(const core::Failure& failed, const QueuePair& qp) const;
 
   Config config_;
   PathProfiles paths_;

@@ -2,24 +2,21 @@
 #include "interrupt.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace openmrc::tools {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
-
-void note(int signal) {
-  g_interrupted = 1;
-  std::signal(signal, SIG_DFL);
-}
+volatile std::sig_atomic_t caught = 0;
 
 }  // namespace
 
-void watch_interrupts() {
-  std::signal(SIGINT, note);
-  std::signal(SIGTERM, note);
+void catch_interrupts() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { caught = 1; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() { return caught != 0; }
 
 }  // namespace openmrc::tools

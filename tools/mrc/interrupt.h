@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// What runs for long ends in order, also on Ctrl-C.
 namespace openmrc::tools {
 
-// From now on Ctrl-C is noted, so that a run can end in order; a second one ends the program.
-void watch_interrupts();
+// From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program; calls that
+// wait return early.
+void catch_interrupts();
 [[nodiscard]] bool interrupted();
 
 }  // namespace openmrc::tools

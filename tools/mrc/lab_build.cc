@@ -18,8 +18,8 @@
 #include <system_error>
 #include <utility>
 
+#include "interrupt.h"
 #include "lab_faults.h"
-#include "lab_interrupt.h"
 #include "lab_layout.h"
 #include "lab_netns.h"
 #include "lab_plan.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "lab_interrupt.h"
+#include "interrupt.h"
 #include "lab_layout.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/host/units.h"

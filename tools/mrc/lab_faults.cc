@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab_interrupt.h"
+#include "interrupt.h"
 #include "lab_layout.h"
 #include "lab_plan.h"
 #include "lab_steps.h"

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "lab_faults.h"
-#include "lab_interrupt.h"
 #include "lab_layout.h"
 #include "lab_netns.h"
 #include "lab_soft_port.h"

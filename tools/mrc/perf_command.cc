@@ -170,7 +170,7 @@ void start(CLI::App& command, const std::shared_ptr<PerfOptions>& options, int& 
     } else if (plan.iterations == 0) {
       plan.iterations = iterations;
     }
-    watch_interrupts();
+    catch_interrupts();
     exit_code = options->server ? run_client(*options) : run_server(*options);
   });
 }

@@ -261,7 +261,7 @@ void add_ping_command(CLI::App& app, int& exit_code) {
     if (!options->host && !options->serve) {
       throw CLI::ValidationError("host", "say whom to probe, or --serve");
     }
-    watch_interrupts();
+    catch_interrupts();
     exit_code = options->serve ? serve(*options) : ping(*options);
   });
 }
