@@ -80,7 +80,7 @@ MUTATIONS = [
     Mutation("the responder's smaller window is ignored", "requestor_feedback.cc",
              "if (turn.connection.dynamic_mpr && sack.seth.mpr != 0 && is_latest) {", "if (false) {"),
     Mutation("timeouts do not back off", "requestor_timers.cc",
-             "retries_ > linear_retries_ ? retries_ - linear_retries_ : 0;", "0;"),
+             "retries > linear_retries ? retries - linear_retries : 0;", "0;"),
     Mutation("no probe is sent when nothing comes", "requestor_timers.cc",
              "    if (!window_.empty()) {\n      send_probe(turn);", "    if (false) {\n      send_probe(turn);"),
     Mutation("a lost acknowledgement is not asked for", "requestor_timers.cc",
