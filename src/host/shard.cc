@@ -126,7 +126,9 @@ bool Shard::round() {
   // What has arrived and was not looked at may be just what a timer waits for.
   const Instant at = now();
   const auto deadline = endpoint_.next_deadline();
-  const bool due = arrivals != Arrivals::kMore && deadline && *deadline <= at;
+  const bool wait_on = arrivals == Arrivals::kMore && rounds_without_timers_ < kRoundsWithoutTimers;
+  rounds_without_timers_ = wait_on ? rounds_without_timers_ + 1 : 0;
+  const bool due = !wait_on && deadline && *deadline <= at;
   if (due) endpoint_.handle_timeout(at);
   return follow_up() || arrivals != Arrivals::kNone || due;
 }

@@ -83,9 +83,12 @@ class Shard {
 
  private:
   static constexpr std::size_t kBurst = 64;
-  // So many bursts are sent before arrivals are looked at again, and the other way round.
-  static constexpr int kBurstsInARow = 2;
-  static constexpr int kArrivalsInARow = 8;
+  // How many bursts are taken, and sent, before it is the other's turn. What has arrived may call
+  // for twice as many control packets: sending must keep up, or reports are dropped.
+  static constexpr int kArrivalsInARow = 2;
+  static constexpr int kBurstsInARow = 8;
+  // Timers wait for arrivals that were not looked at, so many rounds at most.
+  static constexpr int kRoundsWithoutTimers = 16;
 
   // Threads take turns: one that comes back at once finds whoever waited ahead of it. A mutex alone
   // would let a busy thread have it again and again.
@@ -141,6 +144,7 @@ class Shard {
   std::vector<datapath::Incoming> incoming_;
   std::vector<Completion> completions_;  // of one queue, to be handed over together
   bool more_to_send_ = false;            // and ports are free: whoever comes next goes on at once
+  int rounds_without_timers_ = 0;
   Instant alarm_at_{};
   Instant links_looked_at_{};
 
