@@ -81,14 +81,11 @@ def recovery_ms(rows, fault_ns, goal):
 
 
 def longest_stall(rows, fault_ns):
-    """The longest time after the fault in which nothing arrived."""
-    longest, last = 0, None
-    previous = None
+    """The longest time in ms, within three seconds of the fault, in which nothing arrived."""
+    longest, last, previous = 0, fault_ns - 1_000_000, None
     for when, count in rows:
-        if when < fault_ns - 1_000_000 or when > fault_ns + 3_000_000_000:
-            continue
-        if previous is None or count > previous:
-            if last is not None:
-                longest = max(longest, when - last)
-            last, previous = when, count
+        if fault_ns - 1_000_000 <= when <= fault_ns + 3_000_000_000:
+            longest = max(longest, when - last)
+            if previous is None or count > previous:
+                last, previous = when, count
     return round(longest / 1e6, 1)

@@ -36,6 +36,8 @@ void PerfLive::show(Instant at, std::uint64_t sent) {
   if (!on_) return;
   if (begin_ == Instant{}) {
     begin_ = last_ = at;
+    last_bytes_ = sent;
+    last_counters_ = session_.host().counters();
     return;
   }
   if (at >= last_ + seconds(1)) print(at, sent);
