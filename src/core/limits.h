@@ -43,6 +43,11 @@ inline constexpr unsigned kEvBurstMax = 64;
 // silent, and they become rarer. So many may be answered after a later one has left.
 inline constexpr unsigned kProbesBeforeBackoff = 16;
 
+// How many reliability probes may leave for one peer in a round trip, of all its queue pairs
+// together. Ten thousand that hear nothing for a moment would otherwise answer the delay with more
+// traffic than their data.
+inline constexpr std::int64_t kProbesPerRoundTrip = 64;
+
 // How many packets in flight one SACK may look at to find lost ones; the next looks at the rest.
 inline constexpr unsigned kLossCandidatesPerSack = 16;
 

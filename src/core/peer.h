@@ -98,6 +98,7 @@ struct Peer {
   Instant last_feedback{};  // what was believed of SACKs, NACKs and acknowledgements
   Instant last_sent{};      // data
   Instant next_refresh{};   // of the reverse paths
+  Instant next_probe{};     // the first time at which no reliability probe has its place yet
 
   // MRC 7.4.8: our ports as the peer shall learn them, until it has answered.
   struct PortStatus {

@@ -82,7 +82,8 @@ Requestor::Offer Requestor::next(Context& context, std::uint32_t mtu) {
   return {.what = Next::kNew,
           .is_last = is_last,
           .payload_size = payload_size,
-          .size = nominal_size(payload_size, is_last && message.has_immediate)};
+          .size = std::max(nominal_size(payload_size, is_last && message.has_immediate),
+                           context.settings.packet_weight_min)};
 }
 
 Requestor::Offer Requestor::next_resend(Context& context) {

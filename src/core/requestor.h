@@ -131,8 +131,11 @@ class Requestor {
   [[nodiscard]] bool awaits_acknowledgement(const Context& context) const;
   [[nodiscard]] Instant timeout_deadline() const;
   [[nodiscard]] Instant probe_deadline(const Turn& turn) const;
+  [[nodiscard]] bool probes_help() const { return !window_.empty() && !window_.all_lost(); }
+  [[nodiscard]] bool has_place_for_probe(const Turn& turn);
   void send_probe(const Turn& turn);
   [[nodiscard]] std::optional<Fatal> time_out(const Turn& turn);
+  bool lose_expired(const Turn& turn, Instant expired);
 
   SentWindow window_;
   PoolList messages_;               // not complete, in order
@@ -157,6 +160,7 @@ class Requestor {
   std::uint16_t probe_id_ = 0;
   std::uint32_t retries_ = 0;  // of the oldest packet, without progress
   Instant probe_sent_{};
+  Instant probe_place_{};  // not before then, so that others have their turn
   Instant last_sent_{};
   Instant last_feedback_{};
   Instant interval_began_{};

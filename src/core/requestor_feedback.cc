@@ -43,6 +43,14 @@ void widen_reorder_tolerance(const Turn& turn) {
 
 }  // namespace
 
+// A time of which only the remainder after so many turns of the timestamp is known: the one nearest
+// to `about`.
+Duration unwrapped(Duration remainder, Duration about) {
+  constexpr Duration kTurn = ticks_long(0xffff) + ticks_long(1);
+  const std::int64_t turns = (about - remainder + kTurn / 2).raw() / kTurn.raw();
+  return remainder + kTurn * std::max<std::int64_t>(turns, 0);
+}
+
 // A SACK in our own terms.
 struct Requestor::Feedback {
   UnwrappedPsn cumulative;
@@ -96,9 +104,11 @@ inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedb
     if (packet.transmissions == expected || latest) feedback.rtt = turn.now - packet.sent;
   } else if (trigger < window_.oldest() && trigger >= window_.oldest() - psn_range_max_) {
     // An acknowledgement overtook the SACK, as is usual with messages of one packet. The timestamp
-    // is that of the transmission; but its 16 bits wrap, so it cannot prove a shorter way.
+    // is that of the transmission; but its 16 bits wrap. What arrived last tells how often, and a
+    // shorter way cannot be proved.
     const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
-    feedback.rtt = std::max(ticks_long(ticks), turn.peer.congestion.base_rtt());
+    const Duration late = turn.now - turn.peer.arrived_sent;
+    feedback.rtt = std::max(unwrapped(ticks_long(ticks), late), turn.peer.congestion.base_rtt());
   }
   return true;
 }

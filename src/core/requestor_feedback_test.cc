@@ -524,5 +524,21 @@ TEST(Requestor, IgnoresANackOfAnEarlierTransmission) {
   EXPECT_EQ(peer.collect().size(), 0U);
 }
 
+// The acknowledgement of a short message overtakes its SACK, whose timestamp wraps after 8.4 ms.
+TEST(Requestor, ARoundTripThatIsLongerThanATurnOfTheTimestampIsNotTakenForAShortOne) {
+  constexpr Duration kTurn = ticks_long(0xffff) + ticks_long(1);
+  ScriptedPeer peer({.timeout = 20, .congestion = test::nscc()});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  const std::uint16_t sent = ticks_at(peer.now());
+  peer.advance(kTurn);
+  peer.deliver(peer.acknowledge(1, 1));
+  wire::Sack sack = peer.sack(1);
+  sack.cc_state.tx_ticks = sent;
+  const Duration before = peer.peer().congestion.rtt();
+  peer.deliver(sack);
+  EXPECT_GT(peer.peer().congestion.rtt(), before);
+}
+
 }  // namespace
 }  // namespace openmrc::core

@@ -477,5 +477,17 @@ INSTANTIATE_TEST_SUITE_P(
                     NakCase{wire::AckSyndrome::kNakRemoteOperation, WorkStatus::kRemoteOperation}),
     [](const auto& of) { return "Status" + std::to_string(static_cast<int>(of.param.status)); });
 
+// ---- the window ----
+
+TEST(Requestor, ASmallPacketMayTakeMoreOfTheWindowThanItsSize) {
+  for (const ByteCount weight : {ByteCount(0), kPacket}) {
+    ScriptedPeer peer({.congestion = fixed_window(4), .packet_weight_min = weight});
+    for (core::WorkId id = 0; id < 10; ++id) peer.post(id, 1);
+    EXPECT_EQ(peer.collect().size(), weight == kPacket ? 4U : 10U);
+    peer.deliver(peer.sack(4));
+    EXPECT_EQ(peer.collect().size(), weight == kPacket ? 4U : 0U);
+  }
+}
+
 }  // namespace
 }  // namespace openmrc::core

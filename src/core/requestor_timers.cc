@@ -61,7 +61,20 @@ Instant Requestor::timeout_deadline() const {
 Instant Requestor::probe_deadline(const Turn& turn) const {
   const Instant quiet_since =
       std::max({last_sent_, last_feedback_, probe_awaited_ ? probe_sent_ : Instant{}});
-  return quiet_since + probe_timeout(turn);
+  return std::max(quiet_since + probe_timeout(turn), probe_place_);
+}
+
+// The probes of a peer's queue pairs form a line: who finds others in front takes a place behind
+// them, and returns when it is its turn.
+bool Requestor::has_place_for_probe(const Turn& turn) {
+  if (probe_place_ == Instant{}) {
+    const Instant place = std::max(turn.now, turn.peer.next_probe);
+    turn.peer.next_probe = place + turn.peer.congestion.rtt() / kProbesPerRoundTrip;
+    if (place > turn.now) probe_place_ = place;
+    return place <= turn.now;
+  }
+  probe_place_ = Instant{};
+  return true;
 }
 
 Instant Requestor::next_deadline(const Turn& turn) {
@@ -69,7 +82,7 @@ Instant Requestor::next_deadline(const Turn& turn) {
   const bool awaits = awaits_acknowledgement(turn.context);
   // What waits for its turn waits for others, whose timers run.
   if (window_.empty() && !awaits && !no_way_) return kNever;
-  const bool can_probe = !window_.empty() || (awaits && retries_ == 0);
+  const bool can_probe = probes_help() || (awaits && retries_ == 0);
   const Instant timeout = timeout_deadline();
   return can_probe ? std::min(timeout, probe_deadline(turn)) : timeout;
 }
@@ -101,8 +114,8 @@ std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
       no_way_ = false;  // there is one again
     }
   } else if (!messages_.empty() && probe_deadline(turn) <= turn.now) {
-    if (!window_.empty()) {
-      send_probe(turn);
+    if (probes_help()) {
+      if (has_place_for_probe(turn)) send_probe(turn);
     } else if (awaits_acknowledgement(turn.context) && retries_ == 0) {
       // Its acknowledgement was lost; the responder repeats it for a duplicate (MRC 6.3.1).
       ack_wanted_ = true;
@@ -113,7 +126,8 @@ std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
   return fatal;
 }
 
-// MRC 7.4.1: everything that was sent a whole interval ago goes out again.
+// MRC 7.4.1: everything that was sent a whole interval ago goes out again. What has been waiting
+// all the while for its turn to be sent has not been tried, unless nobody is: the peer is silent.
 std::optional<Fatal> Requestor::time_out(const Turn& turn) {
   turn.context.counters.add(Count::kTimeouts);
   if (turn.context.tracing()) {
@@ -123,29 +137,34 @@ std::optional<Fatal> Requestor::time_out(const Turn& turn) {
                          .psn = window_.oldest().wrapped(),
                          .value = retries_});
   }
-  const Instant expired = turn.now - timeout();
-  const bool exhausted = charge_retry();
+  const bool was_sent = last_sent_ >= interval_began_;
+  const bool has_expired = lose_expired(turn, turn.now - timeout());
   interval_began_ = turn.now;
-  if (exhausted) {
+  const bool was_tried = was_sent || has_expired || no_way_ || turn.peer.is_silent(turn.now);
+  if (was_tried && charge_retry()) {
     const UnwrappedPsn psn = window_.empty() && awaits_acknowledgement(turn.context)
                                  ? UnwrappedPsn(turn.context.messages[messages_.first()].first_psn)
                                  : window_.oldest();
     return Fatal{.status = WorkStatus::kRetryExceeded, .psn = psn};
   }
-  if (window_.empty()) {
-    ack_wanted_ = awaits_acknowledgement(turn.context);
-    return std::nullopt;
-  }
+  if (window_.empty()) ack_wanted_ = awaits_acknowledgement(turn.context);
+  return std::nullopt;
+}
+
+// Returns whether there was something in flight that was sent by then.
+bool Requestor::lose_expired(const Turn& turn, Instant expired) {
+  bool any = false;
   window_.visit_in_flight(
       turn.context.sent, window_.next(), [&](UnwrappedPsn psn, SentPacket& packet) {
+        if (packet.sent > expired) return true;
         // If nothing that was sent later has arrived, or nothing was heard when it should have
         // been, it is the peer that is silent, and no path is better than another.
         const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order) &&
                                    packet.sent + turn.peer.congestion.rtt() <= last_feedback_;
-        if (packet.sent <= expired) lose(turn, psn, packet, Count::kResentTimeout, others_arrive);
-        return true;
+        lose(turn, psn, packet, Count::kResentTimeout, others_arrive);
+        return any = true;
       });
-  return std::nullopt;
+  return any;
 }
 
 }  // namespace openmrc::core

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,65 @@ TEST(Requestor, ProbesAfterTwoRoundTripsOfSilence) {
   EXPECT_EQ(probes[0].peth.spdcid, wire::connection_id(peer.qpn()));
   EXPECT_EQ(probes[0].peth.dpdcid, wire::connection_id(ScriptedPeer::kRemoteQpn));
   EXPECT_EQ(peer.count(Count::kProbesSent), 1U);
+}
+
+// MRC 7.4.6: what one peer's queue pairs ask must not outweigh what they send.
+TEST(Requestor, TheProbesOfManyQueuePairsToOnePeerStandInLine) {
+  constexpr std::int64_t kQueuePairs = 1000;
+  ScriptedPeer peer({.timeout = 20});
+  for (std::int64_t i = 0; i < kQueuePairs; ++i) {
+    const Qpn qpn = peer.connect(Qpn(static_cast<std::uint32_t>(0x60000 + i)));
+    ASSERT_FALSE(peer.endpoint().post_write(
+        qpn, peer.now(), {.data = wire::Payload::of_length(1), .rkey = peer.rkey()}));
+  }
+  EXPECT_EQ(peer.collect_only<wire::RdmaWrite>().size(), static_cast<std::size_t>(kQueuePairs));
+  peer.advance(kRtt * 2);
+  EXPECT_EQ(peer.collect_only<wire::ReliabilityProbe>().size(), 1U);
+  std::set<std::uint32_t> asked;
+  for (std::int64_t round = 0; round < kQueuePairs / kProbesPerRoundTrip; ++round) {
+    peer.advance(kRtt);
+    const auto probes = peer.collect_only<wire::ReliabilityProbe>();
+    EXPECT_NEAR(static_cast<double>(probes.size()), kProbesPerRoundTrip, 1);
+    for (const auto& probe : probes) asked.insert(probe.destination_qp.raw());
+  }
+  EXPECT_GT(asked.size(), 900U) << "each has its turn";
+}
+
+// MRC 7.4.1: a retry is a try. A queue pair that must wait for the window does not try.
+TEST(Requestor, WaitingForTheWindowIsNotARetry) {
+  ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 1, .congestion = fixed_window(1)});
+  const Qpn patient = peer.endpoint().create_queue_pair().value();
+  core::ReadyToSendAttributes attributes = peer.send_attributes();
+  attributes.timeout = 20;
+  constexpr Qpn kRemote(0x60000);
+  ASSERT_FALSE(peer.endpoint().to_init(patient, peer.init_attributes()));
+  ASSERT_FALSE(
+      peer.endpoint().to_ready_to_recv(patient, peer.now(), peer.receive_attributes(kRemote)));
+  ASSERT_FALSE(peer.endpoint().to_ready_to_send(patient, peer.now(), attributes));
+
+  peer.post(1, kMtu);
+  const Sent first = peer.collect();
+  ASSERT_EQ(psns_of(first), (Psns{100}));
+  ASSERT_FALSE(peer.endpoint().post_write(
+      patient, peer.now(), {.data = wire::Payload::of_length(kMtu), .rkey = peer.rkey()}));
+  peer.deliver(ScriptedPeer::nack(first[0], wire::NackReason::kTrimmed, peer.qpn()));
+  const auto next = peer.collect_only<wire::RdmaWrite>();
+  ASSERT_EQ(next.size(), 1U) << "which takes the whole window";
+  ASSERT_EQ(next[0].destination_qp, kRemote);
+  wire::Sack nothing_new = peer.sack(0);
+  nothing_new.destination_qp = patient;
+  nothing_new.seth.spdcid = wire::connection_id(kRemote);
+  nothing_new.seth.dpdcid = wire::connection_id(patient);
+  for (int i = 0; i < 200; ++i) {
+    peer.advance(kTimeout / 8);
+    EXPECT_TRUE(peer.collect_only<wire::RdmaWrite>().empty());
+    peer.deliver(nothing_new);
+  }
+  EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+  wire::Sack arrived = nothing_new;
+  arrived.seth.cack_psn = peer.options().first_psn;
+  peer.deliver(arrived);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
 }
 
 // MRC 7.4.6

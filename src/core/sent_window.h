@@ -59,6 +59,8 @@ class SentWindow {
   [[nodiscard]] bool empty() const { return oldest_ == next_; }
   [[nodiscard]] std::int64_t size() const { return next_ - oldest_; }
   [[nodiscard]] bool has_lost() const { return lost_count_ > 0; }
+  // There are packets, and each of them is to be sent again.
+  [[nodiscard]] bool all_lost() const { return lost_count_ > 0 && lost_count_ == size(); }
   [[nodiscard]] bool covers(UnwrappedPsn psn) const { return psn >= oldest() && psn < next(); }
 
   [[nodiscard]] bool is_in_flight(const SentPool& pool, UnwrappedPsn psn) const {

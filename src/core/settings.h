@@ -68,6 +68,9 @@ struct EndpointSettings {
   // Nothing is held for lost before something has arrived that was sent so much later. For hosts
   // that are at times late by more than the network ever is.
   Duration reorder_floor{};
+  // What a smaller packet takes of the congestion window. For software, to which every packet costs
+  // about the same: a window full of tiny ones would be thousands, and each of them late.
+  ByteCount packet_weight_min{};
   EndpointLimits limits{};
 };
 

@@ -47,6 +47,9 @@ core::CongestionSettings congestion_of(const Config& config) {
   return nscc;
 }
 
+// What the system calls for a packet cost is worth about so many bytes of a large one.
+constexpr ByteCount kPacketWeightMin(1024);
+
 core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot slot) {
   core::EndpointSettings settings;
   for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
@@ -59,6 +62,7 @@ core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot sl
   settings.sack.threshold_bytes = std::max(
       settings.sack.threshold_bytes, static_cast<std::uint32_t>(config.paths.burst) * config.mtu);
   settings.reorder_floor = config.paths.reorder_floor;
+  settings.packet_weight_min = kPacketWeightMin;
   settings.probe = {.clean_answers = config.paths.clean_answers,
                     .interval_max = config.paths.probe_interval_max};
   settings.limits.queue_pairs =

@@ -62,10 +62,10 @@ class Processes(unittest.TestCase):
                                          "--shards", "8", server_options=("--shards", "8"))
         self.check_good(server, client, 64 * 20)
 
-    def test_a_thousand_queue_pairs_are_active_at_once(self):
-        server, client = self.start_pair("--verify", "-q", "1000", "-s", "4096", "-n", "10", "-t",
+    def test_ten_thousand_queue_pairs_are_active_at_once(self):
+        server, client = self.start_pair("--verify", "-q", "10000", "-s", "4096", "-n", "5", "-t",
                                          "3")
-        self.check_good(server, client, 10000)
+        self.check_good(server, client, 50000)
 
     def kill(self, victim):
         time.sleep(2)

@@ -82,7 +82,7 @@ MUTATIONS = [
     Mutation("timeouts do not back off", "requestor_timers.cc",
              "retries > linear_retries ? retries - linear_retries : 0;", "0;"),
     Mutation("no probe is sent when nothing comes", "requestor_timers.cc",
-             "    if (!window_.empty()) {\n      send_probe(turn);", "    if (false) {\n      send_probe(turn);"),
+             "if (has_place_for_probe(turn)) send_probe(turn);", ""),
     Mutation("a lost acknowledgement is not asked for", "requestor_timers.cc",
              "ack_wanted_ = awaits_acknowledgement(turn.context);", ""),
     # Windows, paths, planes.

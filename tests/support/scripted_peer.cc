@@ -29,6 +29,7 @@ core::EndpointSettings settings_of(const ScriptedOptions& options) {
                                   .request_ids = options.request_ids,
                                   .ev_burst = options.ev_burst,
                                   .reorder_floor = options.reorder_floor,
+                                  .packet_weight_min = options.packet_weight_min,
                                   .limits = options.limits};
   for (std::size_t plane = 0; plane < options.planes; ++plane) {
     settings.addresses.push_back(address_of(options.ipv4, plane, kLocalHost));

@@ -44,6 +44,7 @@ struct ScriptedOptions {
   core::RequestIds request_ids{};
   std::uint8_t ev_burst = 1;
   Duration reorder_floor{};
+  ByteCount packet_weight_min{};
   Psn first_psn{100};    // of the endpoint's requests
   Psn remote_psn{5000};  // of the peer's
   std::uint64_t seed = 1;

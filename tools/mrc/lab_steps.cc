@@ -110,6 +110,7 @@ class Child {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, said.fd(), STDERR_FILENO);
     std::vector<char*> words;
+    words.reserve(step.arguments.size() + 1);
     for (const std::string& word : step.arguments) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     // Ctrl-C is for this program, which may have to put things in order first.

@@ -170,6 +170,7 @@ nlohmann::ordered_json link_json(const Spec& spec, const LinkId& link, const Lin
 
 std::string draw(const Spec& spec, const LinkStates& states) {
   std::vector<PlanePicture> planes;
+  planes.reserve(spec.shape.planes);
   for (std::uint32_t i = 0; i < spec.shape.planes; ++i) {
     planes.emplace_back(spec, states, plane_at(i));
   }

@@ -36,7 +36,7 @@ BandwidthRun::BandwidthRun(PerfSession& session, const PerfOptions& options)
       lanes_(session.lanes().size()),
       live_(session, options) {}
 
-Result<BandwidthResult, host::Error> BandwidthRun::run() {
+std::optional<host::Error> BandwidthRun::run() {
   if (plan_.verify) {
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
       // Messages of the peer, and its counts of ours.
@@ -46,7 +46,7 @@ Result<BandwidthResult, host::Error> BandwidthRun::run() {
     }
   }
   if (const auto error = session_.barrier(kResultTimeout)) {
-    return failure(*error);
+    return error;
   }
   begin_ = last_look_ = peak_from_ = now();
   if (sends_) {
@@ -63,8 +63,7 @@ Result<BandwidthResult, host::Error> BandwidthRun::run() {
     }
     if (said_done_ && !peer_done_) (void)hear_control(nanoseconds(0));
   }
-  if (error_) return failure(*error_);
-  return result_;
+  return error_;
 }
 
 bool BandwidthRun::has_room(const LaneState& state) const {

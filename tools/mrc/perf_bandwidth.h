@@ -29,7 +29,9 @@ class BandwidthRun {
  public:
   BandwidthRun(PerfSession& session, const PerfOptions& options);
 
-  Result<BandwidthResult, host::Error> run();
+  // What went wrong, if anything did.
+  [[nodiscard]] std::optional<host::Error> run();
+  [[nodiscard]] const BandwidthResult& result() const { return result_; }
 
  private:
   struct LaneState {

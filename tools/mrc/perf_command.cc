@@ -40,19 +40,22 @@ bool write_file(const std::string& file, const std::string& text) {
   return static_cast<bool>(out);
 }
 
+// A run that failed has counters as well, and they are what one wants to see then.
 bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
-  const auto result = BandwidthRun(session, options).run();
-  if (!result) {
-    complain(result.error());
-    return false;
+  BandwidthRun run(session, options);
+  const std::optional<Error> error = run.run();
+  const BandwidthResult& result = run.result();
+  if (error) {
+    complain(*error);
+  } else if (result.messages > 0) {
+    print_bandwidth(session.plan(), options, result);
   }
-  const bool sent = result->messages > 0;
-  if (sent) print_bandwidth(session.plan(), options, *result);
-  if (session.plan().verify) {
-    fmt::print(" {} messages of {} verified, byte by byte\n", result->verified,
-               session.peer_name());
+  if (!error && session.plan().verify) {
+    fmt::print(" {} messages of {} verified, byte by byte\n", result.verified, session.peer_name());
   }
-  return !options.json || write_file(*options.json, bandwidth_json(session, options, *result));
+  const bool written =
+      !options.json || write_file(*options.json, bandwidth_json(session, options, result));
+  return !error && written;
 }
 
 bool run_latency_test(PerfSession& session, const PerfOptions& options) {
