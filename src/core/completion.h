@@ -69,7 +69,8 @@ struct Failure {
 
 // A path changed its state.
 struct EvChange {
-  std::uint32_t peer = 0;  // the endpoint's number for it
+  std::uint32_t peer = 0;     // the endpoint's number for it
+  std::uint32_t profile = 0;  // whose EV it is
   EvIndex index{};
   Ev ev{};
   Plane plane{};

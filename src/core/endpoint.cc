@@ -121,19 +121,19 @@ std::optional<ModifyError> Endpoint::to_init(Qpn qpn, const InitAttributes& attr
   return std::nullopt;
 }
 
-std::optional<ModifyError> Endpoint::check(const QueuePair& qp,
+std::optional<ModifyError> Endpoint::check(EvProfileId profile,
                                            const ReadyToRecvAttributes& attributes) const {
   const std::size_t planes = context_.settings.addresses.size();
+  if (profile.raw() >= ev_profiles_.size()) return ModifyError::kProfile;
   if (attributes.remote_qpn < kFirstUsableQpn) return ModifyError::kRemoteQpn;
   if (attributes.mtu < kMtuMin || attributes.mtu > kMtuMax) return ModifyError::kMtu;
   if (attributes.mpr_dest == 0 || attributes.max_wimm_dest == 0) return ModifyError::kWindow;
-  if (attributes.remote_addresses.size() != planes ||
-      ev_profile(qp.init.ev_profile).planes() != planes) {
+  if (attributes.remote_addresses.size() != planes || ev_profile(profile).planes() != planes) {
     return ModifyError::kPlanes;
   }
   const bool any_ipv4 = std::any_of(attributes.remote_addresses.begin(),
                                     attributes.remote_addresses.end(), wire::is_mapped_ipv4);
-  if (any_ipv4 && ev_profile(qp.init.ev_profile).mode() != EvFormatMode::kUdp) {
+  if (any_ipv4 && ev_profile(profile).mode() != EvFormatMode::kUdp) {
     return ModifyError::kEvFormat;
   }
   return std::nullopt;
@@ -172,7 +172,9 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   QueuePair* qp = find(qpn);
   if (qp == nullptr) return ModifyError::kNoQueuePair;
   if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) return ModifyError::kTransition;
-  if (const auto error = check(*qp, attributes)) return error;
+  const EvProfileId profile = attributes.ev_profile.value_or(qp->init.ev_profile);
+  if (const auto error = check(profile, attributes)) return error;
+  qp->init.ev_profile = profile;
   qp->connection.remote = attributes.remote_qpn;
   qp->connection.serial = ++serial_;
   qp->connection.mtu = attributes.mtu;
@@ -279,7 +281,6 @@ std::optional<PostError> Endpoint::post_write(Qpn qpn, Instant now, const WriteR
   if (qp == nullptr) return PostError::kNoQueuePair;
   if (qp->state != QueuePairState::kReadyToSend) return PostError::kState;
   const std::uint32_t length = request.data.size();
-  if (length == 0) return PostError::kEmpty;
   if (request.remote_address > std::numeric_limits<std::uint64_t>::max() - length) {
     return PostError::kAddressWraps;
   }
@@ -291,7 +292,7 @@ std::optional<PostError> Endpoint::post_write(Qpn qpn, Instant now, const WriteR
       .data = request.data.has_bytes() ? request.data.bytes().data() : nullptr,
       .remote_address = request.remote_address,
       .length = length,
-      .packets = static_cast<std::uint32_t>((std::uint64_t{length} + mtu - 1) / mtu),
+      .packets = std::max(1U, static_cast<std::uint32_t>((std::uint64_t{length} + mtu - 1) / mtu)),
       .rkey = request.rkey,
       .immediate = request.immediate.value_or(wire::Immediate{}),
       .has_immediate = request.immediate.has_value()};

@@ -154,7 +154,7 @@ class Endpoint {
   [[nodiscard]] Turn turn(QueuePair& qp, Instant now) {
     return {context_, qp.connection, peers_[qp.connection.peer], now};
   }
-  [[nodiscard]] std::optional<ModifyError> check(const QueuePair& qp,
+  [[nodiscard]] std::optional<ModifyError> check(EvProfileId profile,
                                                  const ReadyToRecvAttributes& attributes) const;
   [[nodiscard]] static std::optional<ModifyError> check(const ReadyToSendAttributes& attributes);
   PeerIndex join_peer(const QueuePair& qp, const ReadyToRecvAttributes& attributes);

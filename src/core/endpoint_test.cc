@@ -203,9 +203,17 @@ TEST(Endpoint, ChecksHowItIsToSend) {
 // ---- posting ----
 
 // MRC 6.2
-TEST(Endpoint, RefusesAnEmptyMessage) {
+TEST(Endpoint, AMessageOfNoBytesIsOnePacket) {
   ScriptedPeer peer;
-  EXPECT_EQ(post_to(peer, peer.qpn(), 1, 0), PostError::kEmpty);
+  ASSERT_EQ(post_to(peer, peer.qpn(), 1, 0), std::nullopt);
+  const auto sent = peer.collect_only<wire::RdmaWrite>();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].part, wire::MessagePart::only());
+  EXPECT_EQ(sent[0].payload.size(), 0U);
+  EXPECT_EQ(sent[0].reth.dma_length, 0U);
+  peer.deliver(peer.sack(1));
+  peer.deliver(peer.acknowledge(1, 1));
+  EXPECT_EQ(test::statuses_of(peer.completions()), std::vector{WorkStatus::kSuccess});
 }
 
 // MRC 6.2

@@ -53,6 +53,7 @@ void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInpu
   // SKIP comes and goes with every mark; watchers hear of what lasts (API: GOOD, ASSUMED_BAD).
   if (is_usable(before) && is_usable(after)) return;
   context.queue_event(EvChange{.peer = index,
+                               .profile = peer.ev_profile.raw(),
                                .index = ev,
                                .ev = entry.ev,
                                .plane = entry.plane,

@@ -41,8 +41,6 @@ void widen_reorder_tolerance(const Turn& turn) {
   if (peer.reorder_quarters < kReorderQuartersMax) ++peer.reorder_quarters;
 }
 
-}  // namespace
-
 // A time of which only the remainder after so many turns of the timestamp is known: the one nearest
 // to `about`.
 Duration unwrapped(Duration remainder, Duration about) {
@@ -50,6 +48,8 @@ Duration unwrapped(Duration remainder, Duration about) {
   const std::int64_t turns = (about - remainder + kTurn / 2).raw() / kTurn.raw();
   return remainder + kTurn * std::max<std::int64_t>(turns, 0);
 }
+
+}  // namespace
 
 // A SACK in our own terms.
 struct Requestor::Feedback {

@@ -2,8 +2,8 @@
 #include "openmrc/core/responder.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "openmrc/core/placement.h"
 #include "openmrc/wire/connection_id.h"
 
 namespace openmrc::core {
@@ -62,17 +62,20 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
   // to the application: all of it must lie where the peer may write.
   const std::uint64_t before =
       write.part.ends_message() ? write.reth.dma_length - write.payload.size() : 0;
-  const auto target = context.memory.find_writable({.key = write.reth.rkey,
-                                                    .domain = turn.connection.domain,
-                                                    .address = write.reth.virtual_address - before,
-                                                    .length = write.payload.size() + before});
+  const auto target =
+      write.reth.dma_length == 0
+          ? Result<std::byte*, AccessError>(nullptr)  // nothing is accessed
+          : context.memory.find_writable({.key = write.reth.rkey,
+                                          .domain = turn.connection.domain,
+                                          .address = write.reth.virtual_address - before,
+                                          .length = write.payload.size() + before});
   if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn};
   const bool has_immediate = write.part.has_immediate();
   if (has_immediate) {
     if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
   }
   if (*target != nullptr && write.payload.has_bytes()) {
-    std::memcpy(*target + before, write.payload.bytes().data(), write.payload.size());
+    place_in_order(*target + before, write.payload.bytes());
   }
   context.counters.add(Count::kDataReceived);
   context.counters.add(Count::kBytesPlaced, write.payload.size());

@@ -18,7 +18,7 @@ namespace openmrc::core {
 struct WriteRequest {
   WorkId id = 0;
   // The data; it must stay until the completion. Only a length where nobody looks at bytes.
-  wire::Payload data{};  // 1 byte to 4 GiB - 1
+  wire::Payload data{};  // up to 4 GiB - 1; of none, key and address do not matter
   std::uint64_t remote_address = 0;
   RKey rkey{};
   std::optional<wire::Immediate> immediate{};
@@ -27,7 +27,6 @@ struct WriteRequest {
 enum class PostError : std::uint8_t {
   kNoQueuePair,   // there is none of this number
   kState,         // writes need RTS, receives INIT, RTR or RTS
-  kEmpty,         // a message has at least one byte
   kAddressWraps,  // remote address + length does not fit into 64 bits
   kLimit,         // the endpoint's limit of outstanding work is reached
 };

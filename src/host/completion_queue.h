@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -37,6 +38,9 @@ class CompletionQueue {
   // moves only in poll() and wait(), so there the descriptor says that poll() has work to do.
   [[nodiscard]] int descriptor();
   void arm();
+  // Instead of the descriptor, said before the queue is used: called by the thread that brings the
+  // completion, while the shard waits. It is quick and does not call the queue.
+  void set_alarm(std::function<void()> alarm) { alarm_ = std::move(alarm); }
 
  private:
   friend class Shard;
@@ -47,6 +51,7 @@ class CompletionQueue {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Completion> completions_;
+  std::function<void()> alarm_;
   int event_ = -1;
   bool armed_ = false;
 };

@@ -22,6 +22,10 @@ constexpr std::uint8_t kMpr = 32;
 // Writes with immediate that a queue pair holds before they are taken.
 constexpr std::uint16_t kImmediatesMax = 1024;
 
+// The first profiles of every shard are those of the configuration.
+constexpr core::EvProfileId kOwnEvProfile(0);
+constexpr core::CcProfileId kOwnCcProfile(0);
+
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   const bool filled = getrandom(&seed, sizeof seed, 0) == sizeof seed;
@@ -109,13 +113,7 @@ std::string_view text_of(core::ModifyError error) {
 
 }  // namespace
 
-MemoryRegion::~MemoryRegion() { host_.deregister(key_); }
-
-MemoryCard MemoryRegion::card() const {
-  return {.address = reinterpret_cast<std::uint64_t>(bytes_.data()),
-          .length = bytes_.size(),
-          .rkey = key_.raw()};
-}
+MemoryRegion::~MemoryRegion() { host_.deregister(RKey(card_.rkey)); }
 
 QueuePair::~QueuePair() {
   shard_.attach(qpn_, nullptr, nullptr);
@@ -147,54 +145,86 @@ std::optional<Error> QueuePair::connect(const PeerCard& peer) {
     return Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
                  .remedy = "give both hosts the same section fabric"};
   }
-  const core::ReadyToRecvAttributes recv{.remote_qpn = Qpn(peer.qpn),
-                                         .remote_psn = Psn(peer.psn),
-                                         .remote_addresses = peer.addresses,
-                                         .path_overlay = paths.overlay(peer_place_),
-                                         .mtu = std::min(config.mtu, peer.mtu),
-                                         .mpr_dest = kMpr,
-                                         .max_wimm_dest = kImmediatesMax};
+  const ReceiveAttributes recv{
+      .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
   const core::ReadyToSendAttributes send{.first_psn = psn_,
                                          .mpr = peer.mpr,
                                          .max_wimm = peer.max_wimm,
                                          .timeout = config.retry.timeout,
                                          .linear_retries = config.retry.linear,
                                          .exponential_retries = config.retry.exponential};
-  const core::EvProfileId profile(static_cast<std::uint32_t>(paths.profile_to(peer_place_)));
-  const auto error = shard_.run([&](core::Endpoint& endpoint, Instant now) {
-    auto wrong = endpoint.to_init(
-        qpn_, {.domain = host_.domain_, .ev_profile = profile, .cc_profile = core::CcProfileId(0)});
-    if (!wrong) wrong = endpoint.to_ready_to_recv(qpn_, now, recv);
-    if (!wrong) wrong = endpoint.to_ready_to_send(qpn_, now, send);
-    return wrong;
-  });
+  auto error = to_init();
+  if (!error) error = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
+  if (!error) error = to_ready_to_send(send);
   if (!error) return std::nullopt;
   return Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}",
                                    qpn_.raw(), peer.host, peer.qpn, text_of(*error))};
 }
 
-std::optional<PostError> QueuePair::post_write(const Write& write) {
-  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
-    core::WriteRequest request{.id = write.id,
-                               .data = wire::Payload::of_bytes(write.data),
-                               .remote_address = write.remote_address,
-                               .rkey = write.rkey};
-    if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
-    return endpoint.post_write(qpn_, now, request);
+std::optional<core::ModifyError> QueuePair::to_init() {
+  return shard_.run([&](core::Endpoint& endpoint, Instant) {
+    return endpoint.to_init(
+        qpn_, {.domain = domain_, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile});
   });
 }
 
-std::size_t QueuePair::post_writes(std::span<const Write> writes) {
+std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
+                                                             const ReceiveAttributes& attributes) {
+  const Config& config = host_.config();
+  const PathProfiles& paths = host_.paths();
+  const core::EvProfileId own(static_cast<std::uint32_t>(paths.profile_to(peer.place)));
+  const core::ReadyToRecvAttributes recv{
+      .remote_qpn = attributes.remote_qpn,
+      .remote_psn = attributes.remote_psn,
+      .remote_addresses = peer.addresses,
+      .path_overlay = paths.overlay(peer.place),
+      .ev_profile = attributes.ev_profile.value_or(own),
+      .mtu = attributes.mtu == 0 ? config.mtu : std::min(config.mtu, attributes.mtu),
+      .mpr_dest = attributes.mpr_dest,
+      .max_wimm_dest = attributes.max_wimm_dest,
+      .dynamic_mpr = attributes.dynamic_mpr,
+      .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
+  const auto error = shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    return endpoint.to_ready_to_recv(qpn_, now, recv);
+  });
+  if (error) return error;
+  peer_name_ = peer.name;
+  peer_place_ = peer.place;
+  return std::nullopt;
+}
+
+std::optional<core::ModifyError> QueuePair::to_ready_to_send(
+    const core::ReadyToSendAttributes& attributes) {
   return shard_.run([&](core::Endpoint& endpoint, Instant now) {
-    std::size_t posted = 0;
+    return endpoint.to_ready_to_send(qpn_, now, attributes);
+  });
+}
+
+std::optional<core::ModifyError> QueuePair::to_error() {
+  return shard_.run(
+      [&](core::Endpoint& endpoint, Instant now) { return endpoint.to_error(qpn_, now); });
+}
+
+std::optional<core::ModifyError> QueuePair::to_reset() {
+  return shard_.run([&](core::Endpoint& endpoint, Instant) { return endpoint.to_reset(qpn_); });
+}
+
+std::optional<PostError> QueuePair::post_write(const Write& write) {
+  return post_writes({&write, 1}).error;
+}
+
+QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
+  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
+    Posted posted;
     for (const Write& write : writes) {
       core::WriteRequest request{.id = write.id,
                                  .data = wire::Payload::of_bytes(write.data),
                                  .remote_address = write.remote_address,
                                  .rkey = write.rkey};
       if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
-      if (endpoint.post_write(qpn_, now, request)) break;
-      ++posted;
+      posted.error = endpoint.post_write(qpn_, now, request);
+      if (posted.error) break;
+      ++posted.count;
     }
     return posted;
   });
@@ -244,10 +274,10 @@ std::vector<core::ProbeAnswer> QueuePair::take_probe_answers() {
   return std::exchange(host_.probe_answers_[qpn_.raw()], {});
 }
 
-Result<std::unique_ptr<Host>, Error> Host::open(Config config) {
+Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch) {
   auto paths = PathProfiles::make(config);
   if (!paths) return failure(std::move(paths.error()));
-  std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths)));
+  std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths), std::move(watch)));
   if (auto error = host->open_shards()) return failure(std::move(*error));
   return host;
 }
@@ -302,35 +332,67 @@ std::unique_ptr<CompletionQueue> Host::create_completion_queue() {
   return std::make_unique<CompletionQueue>(driven ? shards_.front().get() : nullptr);
 }
 
-Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std::byte> bytes) {
-  const core::MemoryRegion region{.domain = domain_,
-                                  .address = reinterpret_cast<std::uint64_t>(bytes.data()),
-                                  .length = bytes.size(),
-                                  .bytes = bytes.data()};
-  const std::lock_guard lock(memory_mutex_);
-  std::optional<RKey> key;
-  for (const auto& shard : shards_) {
-    const auto added = shard->run(
-        [&](core::Endpoint& endpoint, Instant) { return endpoint.register_memory(region); });
-    if (!added) {
-      OPENMRC_CHECK(!key, "shards have the same regions, so all refuse or none");
-      const bool full = added.error() == core::RegisterError::kTooManyRegions;
-      return failure(Error{.what = full
-                                       ? "as many memory regions as allowed are registered"
-                                       : "a memory region of no bytes, or beyond the address space",
-                           .remedy = full ? "deregister some" : ""});
-    }
-    OPENMRC_CHECK(!key || *key == *added, "shards have the same regions, so the same keys");
-    key = *added;
+// Calls change(endpoint, now) in all shards, one change after the other, so that what it gives is
+// the same in all of them.
+template <class Change>
+auto Host::change_all(Change change) {
+  const std::lock_guard lock(shards_mutex_);
+  auto first = shards_.front()->run(change);
+  for (std::size_t i = 1; i < shards_.size(); ++i) {
+    const auto other = shards_[i]->run(change);
+    OPENMRC_CHECK(other == first, "shards have the same regions and profiles");
   }
-  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, *key));
+  return first;
+}
+
+Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std::byte> bytes,
+                                                                   const MemoryOptions& options) {
+  const core::MemoryRegion region{
+      .domain = options.domain.value_or(domain_),
+      .address = options.address.value_or(reinterpret_cast<std::uint64_t>(bytes.data())),
+      .length = bytes.size(),
+      .bytes = bytes.data(),
+      .remote_write = options.remote_write};
+  const auto key = change_all(
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.register_memory(region); });
+  if (!key) {
+    const bool full = key.error() == core::RegisterError::kTooManyRegions;
+    return failure(Error{.what = full ? "as many memory regions as allowed are registered"
+                                      : "a memory region of no bytes, or beyond the address space",
+                         .remedy = full ? "deregister some" : ""});
+  }
+  const MemoryCard card{.address = region.address, .length = region.length, .rkey = key->raw()};
+  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, card));
 }
 
 void Host::deregister(RKey key) {
-  const std::lock_guard lock(memory_mutex_);
-  for (const auto& shard : shards_) {
-    shard->run([&](core::Endpoint& endpoint, Instant) { endpoint.deregister_memory(key); });
-  }
+  change_all([&](core::Endpoint& endpoint, Instant) { return endpoint.deregister_memory(key); });
+}
+
+ProtectionDomain Host::create_protection_domain() {
+  return change_all(
+      [](core::Endpoint& endpoint, Instant) { return endpoint.create_protection_domain(); });
+}
+
+core::EvProfileId Host::add_ev_profile(const std::shared_ptr<const core::EvProfile>& profile) {
+  return change_all(
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.add_ev_profile(profile); });
+}
+
+core::CcProfileId Host::add_cc_profile(const core::CongestionSettings& settings) {
+  return change_all(
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.add_cc_profile(settings); });
+}
+
+void Host::set_ev_denied(core::EvProfileId profile, core::EvIndex ev, bool denied) {
+  change_all([&](core::Endpoint& endpoint, Instant now) {
+    endpoint.set_ev_denied(now, profile, ev, denied);
+    return true;
+  });
+}
+
+void Host::set_port_enabled(Plane plane, bool enabled) {
+  for (const auto& shard : shards_) shard->set_port_enabled(plane, enabled);
 }
 
 Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePairOptions& options) {
@@ -347,7 +409,8 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
   shard.attach(*qpn, options.writes,
                options.receives != nullptr ? options.receives : options.writes);
   const Psn psn(static_cast<std::uint32_t>(random_seed() & 0xff'ffff));
-  return std::unique_ptr<QueuePair>(new QueuePair(*this, shard, *qpn, psn));
+  return std::unique_ptr<QueuePair>(
+      new QueuePair(*this, shard, *qpn, psn, options.domain.value_or(domain_)));
 }
 
 std::vector<std::string> Host::notices() const {
@@ -386,6 +449,7 @@ std::uint64_t Host::count_of(datapath::Count count) const {
 }
 
 void Host::on_event(const core::Event& event) {
+  if (watch_) watch_(event);
   const std::lock_guard lock(events_mutex_);
   if (const auto* failed = std::get_if<core::Failure>(&event)) {
     failures_[failed->qpn.raw()] = *failed;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,22 +46,54 @@ class MemoryRegion {
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   // What a peer needs to know to write to it.
-  [[nodiscard]] MemoryCard card() const;
+  [[nodiscard]] MemoryCard card() const { return card_; }
 
  private:
   friend class Host;
-  MemoryRegion(Host& host, std::span<std::byte> bytes, RKey key)
-      : host_(host), bytes_(bytes), key_(key) {}
+  MemoryRegion(Host& host, std::span<std::byte> bytes, const MemoryCard& card)
+      : host_(host), bytes_(bytes), card_(card) {}
 
   Host& host_;
   std::span<std::byte> bytes_;
-  RKey key_;
+  MemoryCard card_;
+};
+
+// Memory and queue pairs of one domain may work together, others may not. Who asks for none shares
+// the first.
+using core::ProtectionDomain;
+
+struct MemoryOptions {
+  std::optional<ProtectionDomain> domain{};
+  std::optional<std::uint64_t> address{};  // what peers call its first byte; otherwise its address
+  bool remote_write = true;                // false: no peer may write to it
 };
 
 struct QueuePairOptions {
   CompletionQueue* writes = nullptr;    // where completions of writes go
   CompletionQueue* receives = nullptr;  // null: to the same
   std::optional<std::size_t> shard{};   // which one serves it; otherwise they take turns
+  std::optional<ProtectionDomain> domain{};
+};
+
+// The other end of a connection, as far as it is known without asking it.
+struct Destination {
+  std::string name{};                          // for messages
+  std::vector<wire::Ipv6Address> addresses{};  // by plane
+  std::optional<fabric::HostIndex> place{};    // in the fabric
+};
+
+// MRC 10.1.2: what a queue pair is told when it is connected step by step. What is not said comes
+// from the configuration.
+struct ReceiveAttributes {
+  Qpn remote_qpn{};
+  Psn remote_psn{};
+  std::optional<core::EvProfileId> ev_profile{};  // one that was added; otherwise the host's own
+  std::optional<core::CcProfileId> cc_profile{};  // the same
+  std::uint32_t mtu = 0;                          // payload bytes of a packet; 0: as configured
+  std::uint8_t mpr_dest = 32;                     // window that we offer, in 128 packets
+  std::uint16_t max_wimm_dest = 1024;             // writes with immediate that we hold
+  bool dynamic_mpr = false;
+  bool peer_sends_trim_nacks = true;
 };
 
 struct Write {
@@ -89,9 +122,23 @@ class QueuePair {
   // Connects to the queue pair that the card describes, which is to be connected to this one.
   [[nodiscard]] std::optional<Error> connect(const PeerCard& peer);
 
+  // The same step by step (MRC 6.1).
+  using ModifyError = core::ModifyError;
+  [[nodiscard]] std::optional<ModifyError> to_init();
+  [[nodiscard]] std::optional<ModifyError> to_ready_to_recv(const Destination& peer,
+                                                            const ReceiveAttributes& attributes);
+  [[nodiscard]] std::optional<ModifyError> to_ready_to_send(
+      const core::ReadyToSendAttributes& attributes);
+  [[nodiscard]] std::optional<ModifyError> to_error();
+  [[nodiscard]] std::optional<ModifyError> to_reset();
+
   [[nodiscard]] std::optional<PostError> post_write(const Write& write);
-  // As many as there is room for, with one turn of the lock; returns how many were posted.
-  [[nodiscard]] std::size_t post_writes(std::span<const Write> writes);
+  // One after the other, with one turn of the lock, until one is refused.
+  struct Posted {
+    std::size_t count = 0;
+    std::optional<PostError> error{};  // why the next was not
+  };
+  [[nodiscard]] Posted post_writes(std::span<const Write> writes);
   [[nodiscard]] std::optional<PostError> post_receive(WorkId id);
 
   [[nodiscard]] core::QueuePairState state() const;
@@ -109,13 +156,14 @@ class QueuePair {
 
  private:
   friend class Host;
-  QueuePair(Host& host, Shard& shard, Qpn qpn, Psn psn)
-      : host_(host), shard_(shard), qpn_(qpn), psn_(psn) {}
+  QueuePair(Host& host, Shard& shard, Qpn qpn, Psn psn, ProtectionDomain domain)
+      : host_(host), shard_(shard), qpn_(qpn), psn_(psn), domain_(domain) {}
 
   Host& host_;
   Shard& shard_;
   Qpn qpn_;
   Psn psn_;
+  ProtectionDomain domain_;
   std::string peer_name_;
   std::optional<fabric::HostIndex> peer_place_;
 };
@@ -123,7 +171,10 @@ class QueuePair {
 // A host's access to the network. Queue pairs and memory regions must be gone before it is.
 class Host {
  public:
-  static Result<std::unique_ptr<Host>, Error> open(Config config);
+  // `watch` hears of what befalls paths and queue pairs, from the thread that found out and while
+  // the shard waits for it: it is quick and does not call the host.
+  using EventSink = std::function<void(const core::Event&)>;
+  static Result<std::unique_ptr<Host>, Error> open(Config config, EventSink watch = {});
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -135,7 +186,19 @@ class Host {
   [[nodiscard]] std::vector<std::string> notices() const;
 
   [[nodiscard]] std::unique_ptr<CompletionQueue> create_completion_queue();
-  Result<std::unique_ptr<MemoryRegion>, Error> register_memory(std::span<std::byte> bytes);
+  Result<std::unique_ptr<MemoryRegion>, Error> register_memory(std::span<std::byte> bytes,
+                                                               const MemoryOptions& options = {});
+  [[nodiscard]] ProtectionDomain create_protection_domain();
+
+  // Paths and congestion control other than the configured ones. They stay as long as the host.
+  core::EvProfileId add_ev_profile(const std::shared_ptr<const core::EvProfile>& profile);
+  core::CcProfileId add_cc_profile(const core::CongestionSettings& settings);
+  // A controller forbids an EV of such a profile, or allows it again.
+  void set_ev_denied(core::EvProfileId profile, core::EvIndex ev, bool denied);
+  // A port is administratively up or down.
+  void set_port_enabled(Plane plane, bool enabled);
+  // Whether it is, and its link, too.
+  [[nodiscard]] bool port_is_up(Plane plane) const { return shards_.front()->port_is_up(plane); }
   Result<std::unique_ptr<QueuePair>, Error> create_queue_pair(const QueuePairOptions& options);
 
   // All shards together.
@@ -146,8 +209,11 @@ class Host {
   friend class MemoryRegion;
   friend class QueuePair;
 
-  Host(Config config, PathProfiles paths) : config_(std::move(config)), paths_(std::move(paths)) {}
+  Host(Config config, PathProfiles paths, EventSink watch)
+      : config_(std::move(config)), paths_(std::move(paths)), watch_(std::move(watch)) {}
   [[nodiscard]] std::optional<Error> open_shards();
+  template <class Change>
+  auto change_all(Change change);
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
   void on_event(const core::Event& event);
@@ -156,9 +222,10 @@ class Host {
 
   Config config_;
   PathProfiles paths_;
+  EventSink watch_;
   std::vector<std::unique_ptr<Shard>> shards_;
-  core::ProtectionDomain domain_{};  // the same number in all shards
-  std::mutex memory_mutex_;          // so that a key is the same in all shards
+  ProtectionDomain domain_{};  // the same number in all shards
+  std::mutex shards_mutex_;    // so that keys, domains and profiles are the same in all shards
   std::atomic<std::size_t> next_shard_ = 0;
   // What queue pairs have reported, by their number.
   mutable std::mutex events_mutex_;

@@ -137,6 +137,64 @@ TEST(Host, RefusesWritesOutsideARegion) {
   EXPECT_EQ(completions[0].status, WorkStatus::kRemoteAccess);
 }
 
+TEST(Host, AWriteOfNoBytesCarriesItsImmediateAndNeedsNoKey) {
+  Side to(loopback_config(Progress::kSleep));
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  ASSERT_FALSE(receiver->post_receive(5));
+  ASSERT_FALSE(sender->post_write({.id = 6, .immediate = 0xcafe}));
+  EXPECT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kSuccess);
+  const auto received = wait_for(*to.queue, 1);
+  ASSERT_EQ(received.size(), 1U);
+  EXPECT_EQ(received[0].length, 0U);
+  EXPECT_EQ(received[0].immediate.raw(), 0xcafeU);
+}
+
+TEST(Host, PeersCallMemoryByTheAddressThatItWasRegisteredWith) {
+  Side to(loopback_config(Progress::kSleep));
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  const auto region = to.host->register_memory(to.memory, {.address = 0x7000});
+  ASSERT_TRUE(region);
+  fill(from.memory, 1);
+  ASSERT_FALSE(sender->post_write({.data = std::span(from.memory).first(100),
+                                   .remote_address = 0x7000 + 50,
+                                   .rkey = RKey((*region)->card().rkey)}));
+  EXPECT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kSuccess);
+  EXPECT_TRUE(std::equal(from.memory.begin(), from.memory.begin() + 100, to.memory.begin() + 50));
+}
+
+TEST(Host, MemoryOfAnotherDomainOrOnlyForReadingIsNotWrittenTo) {
+  Side to(loopback_config(Progress::kSleep));
+  const ProtectionDomain other = to.host->create_protection_domain();
+  const MemoryOptions kinds[] = {{.domain = other}, {.remote_write = false}};
+  for (const MemoryOptions& options : kinds) {
+    Side from(loopback_config(Progress::kSleep));
+    auto sender = from.make_queue_pair();
+    auto receiver = to.make_queue_pair();
+    connect(*sender, *receiver);
+    const auto region = to.host->register_memory(to.memory, options);
+    ASSERT_TRUE(region);
+    ASSERT_FALSE(sender->post_write({.data = std::span(from.memory).first(100),
+                                     .remote_address = (*region)->card().address,
+                                     .rkey = RKey((*region)->card().rkey)}));
+    EXPECT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kRemoteAccess);
+  }
+}
+
+TEST(Host, APortThatIsDisabledIsDown) {
+  Side side(loopback_config(Progress::kSleep));
+  EXPECT_TRUE(side.host->port_is_up(Plane(0)));
+  side.host->set_port_enabled(Plane(0), false);
+  EXPECT_FALSE(side.host->port_is_up(Plane(0)));
+  side.host->set_port_enabled(Plane(0), true);
+  EXPECT_TRUE(side.host->port_is_up(Plane(0)));
+}
+
 TEST(Host, EightShardsOfOneProcessShareThePort) {
   Side to(loopback_config(Progress::kSleep, 8));
   Side from(loopback_config(Progress::kSleep, 8));

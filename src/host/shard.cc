@@ -54,6 +54,7 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       on_event_(std::move(on_event)),
       endpoint_(settings.endpoint, settings.seed),
       first_qpn_(settings.endpoint.first_qpn),
+      ports_(settings.endpoint.addresses.size()),
       transmits_(kBurst),
       outgoing_(kBurst),
       incoming_(kBurst) {}
@@ -136,8 +137,26 @@ bool Shard::round() {
 void Shard::take_link_changes(Instant at) {
   links_looked_at_ = at;
   while (const auto change = links_->next()) {
-    endpoint_.set_port(at, Plane(static_cast<std::uint8_t>(change->plane)), change->up);
+    ports_[change->plane].link = change->up;
+    set_port(at, change->plane);
   }
+}
+
+void Shard::set_port(Instant at, std::size_t plane) {
+  const Port& port = ports_[plane];
+  endpoint_.set_port(at, Plane(static_cast<std::uint8_t>(plane)), port.link && port.enabled);
+}
+
+void Shard::set_port_enabled(Plane plane, bool enabled) {
+  run([&](core::Endpoint&, Instant at) {
+    ports_[plane.raw()].enabled = enabled;
+    set_port(at, plane.raw());
+  });
+}
+
+bool Shard::port_is_up(Plane plane) {
+  const Ownership owner(*this);
+  return ports_[plane.raw()].link && ports_[plane.raw()].enabled;
 }
 
 Shard::Arrivals Shard::take_arrivals() {

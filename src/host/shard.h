@@ -71,6 +71,10 @@ class Shard {
     return look(std::as_const(endpoint_), *datapath_);
   }
 
+  // A port carries traffic while its link is up and nobody has disabled it.
+  void set_port_enabled(Plane plane, bool enabled);
+  [[nodiscard]] bool port_is_up(Plane plane);
+
   // Where completions of this queue pair go, from now on; null: nowhere.
   void attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives);
 
@@ -106,6 +110,11 @@ class Shard {
     Shard& shard_;
   };
 
+  struct Port {
+    bool link = true;
+    bool enabled = true;
+  };
+
   struct Destinations {
     CompletionQueue* writes = nullptr;
     CompletionQueue* receives = nullptr;
@@ -119,6 +128,7 @@ class Shard {
   enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
   [[nodiscard]] Arrivals take_arrivals();
   void take_link_changes(Instant at);
+  void set_port(Instant at, std::size_t plane);
   [[nodiscard]] bool follow_up();
   [[nodiscard]] std::size_t transmit();
   void send(std::span<const core::Transmit> burst);
@@ -138,6 +148,7 @@ class Shard {
   // From here on: the owner's.
   core::Endpoint endpoint_;
   Qpn first_qpn_;
+  std::vector<Port> ports_;                 // by plane
   std::vector<Destinations> destinations_;  // by queue pair number, from first_qpn_ on
   std::vector<core::Transmit> transmits_;
   std::vector<datapath::Outgoing> outgoing_;

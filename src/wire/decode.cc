@@ -58,7 +58,8 @@ Problem take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
   const ConstBytes padded = at.rest();
   if (padded.size() % 4 != 0 || pad > padded.size()) return Reject::kPadCount;
   const ConstBytes payload = padded.first(padded.size() - pad);
-  if (payload.empty()) return Reject::kWriteEmpty;
+  const bool is_whole = write.part.begins_message() && write.part.ends_message();
+  if (payload.empty() && (write.reth.dma_length != 0 || !is_whole)) return Reject::kWriteEmpty;
   if (payload.size() > write.reth.dma_length) return Reject::kWriteOverrun;
   write.payload = Payload::of_bytes(payload);
   return kNoProblem;
