@@ -17,13 +17,13 @@ namespace openmrc::core {
 
 // An endpoint request of ours (MRC 7.3) that has not been answered.
 struct AwaitedRequest {
-  enum class Kind : std::uint8_t { kNothing, kBadEv, kReversePath, kPortStatus, kAsked };
+  enum class Kind : std::uint8_t { kNothing, kBadEv, kReversePath, kPortStatus, kAsked, kDirect };
   Kind kind = Kind::kNothing;
   EvIndex ev{};
   wire::EndpointRequestId id{};
   PeerIndex peer = 0;
   std::uint32_t peer_serial = 0;
-  // kAsked: by whom, and when.
+  // kAsked and kDirect: by whom, and when.
   Qpn qpn{};
   std::uint32_t tag = 0;
   Instant sent{};

@@ -81,9 +81,10 @@ struct EvChange {
 
 // A path that was probed on request answers.
 struct ProbeAnswer {
-  Qpn qpn{};              // whose peer was probed
+  Qpn qpn{};              // whose peer was probed; zero for a DirectRequest
   std::uint32_t tag = 0;  // as it was asked with
   EvIndex index{};
+  Plane plane{};  // that the answer came by
   Duration rtt{};
 };
 

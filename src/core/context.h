@@ -36,6 +36,7 @@ struct ControlItem {
     kReliabilityProbe,
     kEvProbe,
     kPortStatus,
+    kDirectRequest,
     kEndpointResponse,
   };
   Kind kind{};

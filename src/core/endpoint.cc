@@ -121,19 +121,23 @@ std::optional<ModifyError> Endpoint::to_init(Qpn qpn, const InitAttributes& attr
   return std::nullopt;
 }
 
-std::optional<ModifyError> Endpoint::check(EvProfileId profile,
+std::optional<ModifyError> Endpoint::check(const InitAttributes& init,
                                            const ReadyToRecvAttributes& attributes) const {
   const std::size_t planes = context_.settings.addresses.size();
-  if (profile.raw() >= ev_profiles_.size()) return ModifyError::kProfile;
+  if (init.ev_profile.raw() >= ev_profiles_.size() ||
+      init.cc_profile.raw() >= cc_profiles_.size()) {
+    return ModifyError::kProfile;
+  }
   if (attributes.remote_qpn < kFirstUsableQpn) return ModifyError::kRemoteQpn;
   if (attributes.mtu < kMtuMin || attributes.mtu > kMtuMax) return ModifyError::kMtu;
   if (attributes.mpr_dest == 0 || attributes.max_wimm_dest == 0) return ModifyError::kWindow;
-  if (attributes.remote_addresses.size() != planes || ev_profile(profile).planes() != planes) {
+  if (attributes.remote_addresses.size() != planes ||
+      ev_profile(init.ev_profile).planes() != planes) {
     return ModifyError::kPlanes;
   }
   const bool any_ipv4 = std::any_of(attributes.remote_addresses.begin(),
                                     attributes.remote_addresses.end(), wire::is_mapped_ipv4);
-  if (any_ipv4 && ev_profile(profile).mode() != EvFormatMode::kUdp) {
+  if (any_ipv4 && ev_profile(init.ev_profile).mode() != EvFormatMode::kUdp) {
     return ModifyError::kEvFormat;
   }
   return std::nullopt;
@@ -172,9 +176,11 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   QueuePair* qp = find(qpn);
   if (qp == nullptr) return ModifyError::kNoQueuePair;
   if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) return ModifyError::kTransition;
-  const EvProfileId profile = attributes.ev_profile.value_or(qp->init.ev_profile);
-  if (const auto error = check(profile, attributes)) return error;
-  qp->init.ev_profile = profile;
+  InitAttributes init = qp->init;
+  init.ev_profile = attributes.ev_profile.value_or(init.ev_profile);
+  init.cc_profile = attributes.cc_profile.value_or(init.cc_profile);
+  if (const auto error = check(init, attributes)) return error;
+  qp->init = init;
   qp->connection.remote = attributes.remote_qpn;
   qp->connection.serial = ++serial_;
   qp->connection.mtu = attributes.mtu;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "openmrc/base/ids.h"
@@ -117,6 +118,10 @@ class Endpoint {
   // is a ProbeAnswer with `tag` among the events. False: not connected, or no such path.
   bool probe_path(Qpn qpn, Instant now, EvIndex ev, std::uint32_t tag);
 
+  // The answer is a ProbeAnswer without queue pair among the events. False: no such plane, or too
+  // many are waiting to be sent.
+  bool send_request(Instant now, const DirectRequest& request);
+
   // MRC 7.4.8: the link of a local port went down or came up; peers are told.
   void set_port(Instant now, Plane plane, bool up);
   // MRC 9.3.1: peers are to leave this plane: it is about to go down, or is denied.
@@ -154,7 +159,7 @@ class Endpoint {
   [[nodiscard]] Turn turn(QueuePair& qp, Instant now) {
     return {context_, qp.connection, peers_[qp.connection.peer], now};
   }
-  [[nodiscard]] std::optional<ModifyError> check(EvProfileId profile,
+  [[nodiscard]] std::optional<ModifyError> check(const InitAttributes& init,
                                                  const ReadyToRecvAttributes& attributes) const;
   [[nodiscard]] static std::optional<ModifyError> check(const ReadyToSendAttributes& attributes);
   PeerIndex join_peer(const QueuePair& qp, const ReadyToRecvAttributes& attributes);
@@ -186,6 +191,7 @@ class Endpoint {
   [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
                                       const wire::EndpointRequest& request);
   [[nodiscard]] bool is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const;
+  void take_direct_answer(Instant now, Plane arrived_by, const AwaitedRequest& awaited);
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
   // endpoint_transmit.cc
@@ -203,6 +209,8 @@ class Endpoint {
                                          Transmit& out);
   [[nodiscard]] Sent fill_for_peer(Instant now, PlaneMask ports, const ControlItem& item,
                                    Transmit& out);
+  [[nodiscard]] Sent fill_direct(Instant now, PlaneMask ports, const ControlItem& item,
+                                 Transmit& out);
   [[nodiscard]] Sent fill_response(Instant now, PlaneMask ports, const ControlItem& item,
                                    Transmit& out);
   void fill_body(const Turn& at, QueuePair& qp, const ControlItem& item, wire::Packet& out);
@@ -244,6 +252,7 @@ class Endpoint {
   std::uint32_t serial_ = 0;  // of the latest connection or peer: what is queued outlives them
   std::uint32_t domains_ = 0;
   AwaitedRequests awaited_;
+  std::unordered_map<std::uint16_t, DirectRequest> direct_;  // by number, until they are sent
 };
 
 }  // namespace openmrc::core

@@ -269,9 +269,12 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
   return known;
 }
 
-void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
+void Endpoint::receive(Instant now, Plane arrived_by, const wire::Packet& packet,
                        const wire::EndpointResponse& response) {
   const AwaitedRequest* awaited = awaited_.find(response.id);
+  if (awaited != nullptr && awaited->kind == AwaitedRequest::Kind::kDirect) {
+    return take_direct_answer(now, arrived_by, *awaited);
+  }
   Peer* peer = awaited == nullptr ? nullptr : peers_.find(awaited->peer);
   const bool expected = peer != nullptr && peer->serial == awaited->peer_serial;
   if (!expected || std::find(peer->addresses.begin(), peer->addresses.end(), source_of(packet)) ==
@@ -287,8 +290,11 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
   }
   context_.counters.add(Count::kEvProbesAnswered);
   if (request.kind == AwaitedRequest::Kind::kAsked) {
-    context_.queue_event(ProbeAnswer{
-        .qpn = request.qpn, .tag = request.tag, .index = request.ev, .rtt = now - request.sent});
+    context_.queue_event(ProbeAnswer{.qpn = request.qpn,
+                                     .tag = request.tag,
+                                     .index = request.ev,
+                                     .plane = arrived_by,
+                                     .rtt = now - request.sent});
     return;
   }
   const Plane plane = peer->paths.profile().entry(request.ev).plane;
@@ -310,6 +316,16 @@ void Endpoint::receive(Instant now, Plane, const wire::Packet& packet,
     wake_waiting(*peer);
   }
   arm_peer(request.peer, *peer);
+}
+
+// The receiver may answer from any of its ports, so its address is that of another plane at times;
+// what both have in common is known to those who asked. The number alone must do.
+void Endpoint::take_direct_answer(Instant now, Plane arrived_by, const AwaitedRequest& awaited) {
+  const AwaitedRequest request = awaited;
+  awaited_.remove(request.id);
+  context_.counters.add(Count::kEvProbesAnswered);
+  context_.queue_event(
+      ProbeAnswer{.tag = request.tag, .plane = arrived_by, .rtt = now - request.sent});
 }
 
 // MRC 9.3.1: who receives and does not send learns nothing about the way back from SACKs, so it

@@ -121,6 +121,58 @@ TEST(EndpointRequests, APathIsProbedOnRequestWhateverItsState) {
   EXPECT_EQ(peer.ev_state(bad), EvState::kAssumedBad) << "one answer does not make it good";
 }
 
+// MRC 7.3
+TEST(EndpointRequests, AControllerAsksWhomItLikesByThePathItLikes) {
+  ScriptedPeer peer({.planes = 2});
+  const wire::Ipv6Address stranger = peer.address(1, 0x99);
+  const wire::Ipv6Address carrier = wire::Ipv6Address::of({0xfcbb, 0xbb00, 0x4001, 0, 0, 0, 0, 0});
+  ASSERT_TRUE(peer.endpoint().send_request(peer.now(), {.destination = stranger,
+                                                        .plane = Plane(1),
+                                                        .ev = Ev(0x1234c111),
+                                                        .outer = carrier,
+                                                        .tag = 5}));
+  const Sent probes = ev_probes(peer.collect());
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(probes[0].plane, Plane(1));
+  const auto& route = std::get<wire::Ipv6Route>(probes[0].packet.route);
+  EXPECT_EQ(route.destination, stranger);
+  EXPECT_EQ(route.ev, Ev(0x1234c111));
+  ASSERT_TRUE(route.encapsulation);
+  EXPECT_EQ(route.encapsulation->destination, carrier);
+  peer.advance(microseconds(7));
+  answer(peer, probes[0]);
+  answer(peer, probes[0]);  // a second one is nobody's
+  const auto events = peer.events();
+  ASSERT_EQ(events.size(), 1U);
+  const auto& told = std::get<ProbeAnswer>(events[0]);
+  EXPECT_EQ(told.qpn, Qpn{});
+  EXPECT_EQ(told.tag, 5U);
+  EXPECT_EQ(told.rtt, microseconds(7));
+  EXPECT_EQ(peer.count(Count::kDropResponseUnknown), 1U);
+}
+
+// MRC 7.4.8
+TEST(EndpointRequests, AControllerTellsOfPortsInItsOwnWords) {
+  ScriptedPeer peer;
+  ASSERT_TRUE(peer.endpoint().send_request(
+      peer.now(), {.destination = peer.address(0, 0x99), .port_status = 0b110}));
+  const auto requests = peer.collect_only<wire::EndpointRequest>();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].erth.op, wire::EndpointOp::kPortStatusUpdate);
+  EXPECT_EQ(requests[0].erth.port_status_mask, 0b110U);
+}
+
+TEST(EndpointRequests, AControllersRequestNeedsAPortThatIsUp) {
+  ScriptedPeer peer({.planes = 2});
+  EXPECT_FALSE(peer.endpoint().send_request(peer.now(),
+                                            {.destination = peer.address(0), .plane = Plane(2)}));
+  peer.endpoint().set_port(peer.now(), Plane(1), false);
+  (void)peer.collect();
+  ASSERT_TRUE(peer.endpoint().send_request(peer.now(),
+                                           {.destination = peer.address(1), .plane = Plane(1)}));
+  EXPECT_TRUE(ev_probes(peer.collect()).empty());
+}
+
 TEST(EndpointRequests, OnlyPathsOfConnectedQueuePairsAreProbed) {
   ScriptedPeer peer;
   EXPECT_FALSE(peer.endpoint().probe_path(Qpn(0x777), peer.now(), EvIndex(0), 1));

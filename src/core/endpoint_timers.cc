@@ -98,6 +98,18 @@ bool Endpoint::probe_path(Qpn qpn, Instant now, EvIndex ev, std::uint32_t tag) {
   return true;
 }
 
+bool Endpoint::send_request(Instant now, const DirectRequest& request) {
+  if (request.plane.raw() >= planes() || direct_.size() >= kEndpointRequestsAwaitedMax)
+    return false;
+  const wire::EndpointRequestId id =
+      awaited_.add({.kind = AwaitedRequest::Kind::kDirect, .tag = request.tag, .sent = now});
+  if (!context_.queue_control({.kind = ControlItem::Kind::kDirectRequest, .id = id.raw()})) {
+    return false;
+  }
+  direct_[id.raw()] = request;
+  return true;
+}
+
 // MRC 7.4.8: what changed is news, under a number of its own.
 void Endpoint::tell_port_status(PeerIndex index, Peer& peer, Instant now) {
   peer.port_status.unanswered = true;

@@ -192,6 +192,7 @@ Endpoint::Sent Endpoint::fill_control(Instant now, PlaneMask ports, const Contro
     case ControlItem::Kind::kReliabilityProbe: return fill_for_queue_pair(now, ports, item, out);
     case ControlItem::Kind::kEvProbe:
     case ControlItem::Kind::kPortStatus: return fill_for_peer(now, ports, item, out);
+    case ControlItem::Kind::kDirectRequest: return fill_direct(now, ports, item, out);
     case ControlItem::Kind::kEndpointResponse: break;
   }
   return fill_response(now, ports, item, out);
@@ -288,6 +289,40 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
                .port_status_mask = is_probe ? 0 : port_status_of(local_ports_),
                .sent = {.ticks = ticks_at(now)}}};
   context_.counters.add(is_probe ? Count::kEvProbesSent : Count::kPortStatusSent);
+  return Sent::kYes;
+}
+
+Endpoint::Sent Endpoint::fill_direct(Instant now, PlaneMask ports, const ControlItem& item,
+                                     Transmit& out) {
+  const auto found = direct_.find(item.id);
+  if (found == direct_.end()) return Sent::kDropped;
+  const DirectRequest& request = found->second;
+  if (!local_ports_.has(request.plane)) {
+    direct_.erase(found);
+    return Sent::kDropped;
+  }
+  if (!ports.has(request.plane)) return Sent::kNoPort;
+  out.plane = request.plane;
+  out.packet.udp_port = context_.settings.udp_port;
+  const wire::Ipv6Address& source = context_.settings.addresses[request.plane.raw()];
+  const bool is_ipv4 = wire::is_mapped_ipv4(request.destination);
+  (is_ipv4 ? set_ipv4 : set_ipv6)(source, request.destination, request.ev, out.packet);
+  if (request.outer && !is_ipv4) {
+    std::get<wire::Ipv6Route>(out.packet.route).encapsulation = wire::SrEncapsulation{
+        .source = source,
+        .destination = *request.outer,
+        .srh =
+            request.segment ? std::optional(wire::Srh{.segment = *request.segment}) : std::nullopt};
+  }
+  set_control(out, wire::TrafficClass::kControl);
+  const bool is_probe = !request.port_status;
+  out.packet.transport.body = wire::EndpointRequest{
+      .id = wire::EndpointRequestId(item.id),
+      .erth = {.op = is_probe ? wire::EndpointOp::kEvProbe : wire::EndpointOp::kPortStatusUpdate,
+               .port_status_mask = request.port_status.value_or(0),
+               .sent = {.ticks = ticks_at(now)}}};
+  context_.counters.add(is_probe ? Count::kEvProbesSent : Count::kPortStatusSent);
+  direct_.erase(found);
   return Sent::kYes;
 }
 

@@ -88,8 +88,9 @@ struct ReadyToRecvAttributes {
   std::vector<wire::Ipv6Address> remote_addresses{};  // one for each plane
   // MRC 9.3.5: bits to add to the outer address of every SRv6 path: the destination's own uSIDs.
   wire::Ipv6Address path_overlay{};
-  std::optional<EvProfileId>
-      ev_profile{};                     // instead of INIT's: paths may depend on the destination
+  // Instead of INIT's: paths may depend on the destination.
+  std::optional<EvProfileId> ev_profile{};
+  std::optional<CcProfileId> cc_profile{};
   std::uint32_t mtu = 4096;             // payload bytes of a packet
   std::uint8_t mpr_dest = kMprDefault;  // window that we offer as responder
   std::uint16_t max_wimm_dest = 128;    // WRITEs with immediate that we hold

@@ -24,6 +24,18 @@ struct WriteRequest {
   std::optional<wire::Immediate> immediate{};
 };
 
+// An endpoint request (MRC 7.3) that a controller sends by a path of its own choice, whether the
+// receiver is anybody's peer or not.
+struct DirectRequest {
+  wire::Ipv6Address destination{};  // the receiver's address in the plane
+  Plane plane{};
+  Ev ev{};                                     // what flow label and source port carry
+  std::optional<wire::Ipv6Address> outer{};    // SRv6: destination of the outer header
+  std::optional<wire::Ipv6Address> segment{};  // and of its routing header
+  std::optional<std::uint32_t> port_status{};  // MRC 7.4.8; none: an EV probe
+  std::uint32_t tag = 0;                       // which the answer will have
+};
+
 enum class PostError : std::uint8_t {
   kNoQueuePair,   // there is none of this number
   kState,         // writes need RTS, receives INIT, RTR or RTS

@@ -42,13 +42,7 @@ core::CongestionSettings congestion_of(const Config& config) {
         from.window ? ByteCount(static_cast<std::int64_t>(*from.window)) : product;
     return core::FixedWindowSettings{.window = std::max(window, mtu), .base_rtt = from.base_rtt};
   }
-  core::NsccSettings nscc = core::nscc_defaults({.mtu = mtu,
-                                                 .base_rtt = from.base_rtt,
-                                                 .link_bits_per_second = from.bits_per_second,
-                                                 .trimming = from.trimming});
-  // The least round trip that a host sees when it is idle says nothing about a busy one.
-  nscc.measures_base_rtt = false;
-  return nscc;
+  return nscc_settings(config);
 }
 
 // What the system calls for a packet cost is worth about so many bytes of a large one.
@@ -112,6 +106,17 @@ std::string_view text_of(core::ModifyError error) {
 }
 
 }  // namespace
+
+core::NsccSettings nscc_settings(const Config& config) {
+  const CongestionConfig& from = config.congestion;
+  core::NsccSettings nscc = core::nscc_defaults({.mtu = core::nominal_size(config.mtu, true),
+                                                 .base_rtt = from.base_rtt,
+                                                 .link_bits_per_second = from.bits_per_second,
+                                                 .trimming = from.trimming});
+  // The least round trip that a host sees when it is idle says nothing about a busy one.
+  nscc.measures_base_rtt = false;
+  return nscc;
+}
 
 MemoryRegion::~MemoryRegion() { host_.deregister(RKey(card_.rkey)); }
 
@@ -179,6 +184,7 @@ std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& 
       .remote_addresses = peer.addresses,
       .path_overlay = paths.overlay(peer.place),
       .ev_profile = attributes.ev_profile.value_or(own),
+      .cc_profile = attributes.cc_profile,
       .mtu = attributes.mtu == 0 ? config.mtu : std::min(config.mtu, attributes.mtu),
       .mpr_dest = attributes.mpr_dest,
       .max_wimm_dest = attributes.max_wimm_dest,
@@ -300,6 +306,27 @@ Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size
   return datapath;
 }
 
+// In a fabric the address of a host says where it is, and any uplink of the plane leads there.
+Shard::WayHome Host::way_home() const {
+  if (!paths_.plan()) return {};
+  return [this](Plane plane, const wire::Ipv6Address& source,
+                const wire::Ipv6Address& destination) -> std::optional<wire::SrEncapsulation> {
+    const auto port = paths_.plan()->port_of(destination);
+    if (!port) return std::nullopt;
+    const core::EvProfile& profile = *paths_.profiles()[paths_.profile_to(port->host)];
+    const core::EvIndex ev(static_cast<std::uint8_t>(profile.range(plane).first));
+    wire::Ipv6Address carrier = profile.entry(ev).outer;
+    const wire::Ipv6Address overlay = paths_.overlay(port->host);
+    for (std::size_t i = 0; i < carrier.bytes.size(); ++i) carrier.bytes[i] |= overlay.bytes[i];
+    return wire::SrEncapsulation{.source = source, .destination = carrier, .srh = std::nullopt};
+  };
+}
+
+bool Host::send_request(const core::DirectRequest& request) {
+  return shards_.front()->run(
+      [&](core::Endpoint& endpoint, Instant now) { return endpoint.send_request(now, request); });
+}
+
 std::optional<Error> Host::open_shards() {
   std::vector<std::string> interfaces;
   interfaces.reserve(config_.ports.size());
@@ -312,7 +339,8 @@ std::optional<Error> Host::open_shards() {
     if (!links) return std::move(links.error());
     auto shard = Shard::open({.endpoint = endpoint_settings(config_, slot),
                               .seed = random_seed(),
-                              .progress = config_.progress},
+                              .progress = config_.progress,
+                              .way_home = way_home()},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
     if (!shard) return std::move(shard.error());
@@ -453,7 +481,8 @@ void Host::on_event(const core::Event& event) {
   const std::lock_guard lock(events_mutex_);
   if (const auto* failed = std::get_if<core::Failure>(&event)) {
     failures_[failed->qpn.raw()] = *failed;
-  } else if (const auto* answer = std::get_if<core::ProbeAnswer>(&event)) {
+  } else if (const auto* answer = std::get_if<core::ProbeAnswer>(&event);
+             answer != nullptr && answer->qpn != Qpn{}) {
     probe_answers_[answer->qpn.raw()].push_back(*answer);
   }
 }

@@ -36,6 +36,9 @@ using core::WorkStatus;
 
 class Host;
 
+// Congestion control for the network that the configuration describes.
+[[nodiscard]] core::NsccSettings nscc_settings(const Config& config);
+
 // Memory that peers may write to, from registration until this is destroyed. Its bytes must stay
 // for as long.
 class MemoryRegion {
@@ -201,6 +204,9 @@ class Host {
   [[nodiscard]] bool port_is_up(Plane plane) const { return shards_.front()->port_is_up(plane); }
   Result<std::unique_ptr<QueuePair>, Error> create_queue_pair(const QueuePairOptions& options);
 
+  // A request of a controller by a path of its own choice; the answer is an event (see open()).
+  bool send_request(const core::DirectRequest& request);
+
   // All shards together.
   [[nodiscard]] core::Counters counters() const;
   [[nodiscard]] std::uint64_t count_of(datapath::Count count) const;
@@ -214,6 +220,7 @@ class Host {
   [[nodiscard]] std::optional<Error> open_shards();
   template <class Change>
   auto change_all(Change change);
+  [[nodiscard]] Shard::WayHome way_home() const;
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
   void on_event(const core::Event& event);

@@ -34,8 +34,15 @@ echo "== install"
 env -u DESTDIR "$cmake" --install "$build" --prefix "$prefix" >"$work/log" ||
   fail "$(cat "$work/log")"
 (cd "$prefix" && find . -type f | sort)
-links=$(find "$prefix" -type l)
+# Libraries have their names for linking; they lead to a file beside them.
+links=$(find "$prefix" -type l ! -name '*.so')
 [[ -z $links ]] || fail "installed as symbolic links: $links"
+dangling=$(find "$prefix" -xtype l)
+[[ -z $dangling ]] || fail "lead nowhere: $dangling"
+for library in libmrc libnv_mrc lib_mrc libmrc-ctl; do
+  [[ -e $(echo "$prefix"/lib*/"$library.so") || -e $(echo "$prefix"/lib/*/"$library.so") ]] ||
+    fail "$library.so is not installed"
+done
 knows_home=$(grep -rlF -e "$source" -e "$build" -e "$prefix" \
   --include='*.cmake' --include='*.pc' "$prefix" || true)
 [[ -z $knows_home ]] || fail "these files name the place that they were built in: $knows_home"

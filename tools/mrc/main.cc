@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "ctl_command.h"
 #include "decode_command.h"
 #include "doctor_command.h"
 #include "fabric_command.h"
@@ -34,6 +35,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
 
   int exit_code = 0;
+  openmrc::tools::add_ctl_command(app, exit_code);
   openmrc::tools::add_decode_command(app, exit_code);
   openmrc::tools::add_doctor_command(app, exit_code);
   openmrc::tools::add_fabric_command(app, exit_code);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/libmrc/device.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "openmrc/libmrc/profiles_in_use.h"
+
+namespace openmrc::libmrc {
+namespace {
+
+// Hosts of a fabric have IPv4 names, 10.255.0.1 for the first. They need not be anybody's
+// addresses.
+constexpr std::uint32_t kIpv4First = 0x0aff'0001;
+
+Gid mapped(std::uint32_t ipv4) {
+  Gid gid{};
+  gid.set_group(5, 0xffff);
+  gid.set_group(6, static_cast<std::uint16_t>(ipv4 >> 16));
+  gid.set_group(7, static_cast<std::uint16_t>(ipv4));
+  return gid;
+}
+
+// Not of any vendor: the bit for locally administered numbers is set. The same for the same name
+// and addresses, so that a restart does not make another device of it.
+std::uint64_t guid_of(const host::Config& config) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  const auto add = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const char c : config.name) add(static_cast<std::uint8_t>(c));
+  for (const datapath::Port& port : config.ports) {
+    for (const std::byte byte : port.address.bytes) add(std::to_integer<std::uint8_t>(byte));
+  }
+  constexpr std::uint64_t kGroup = 0x0100'0000'0000'0000;
+  constexpr std::uint64_t kLocal = 0x0200'0000'0000'0000;
+  return (hash & ~kGroup) | kLocal;
+}
+
+std::optional<fabric::UsidPlan> plan_of(const host::Config& config) {
+  if (!config.fabric) return std::nullopt;
+  const auto fabric = fabric::Fabric::make(config.fabric->shape);
+  if (!fabric) return std::nullopt;
+  return fabric::UsidPlan(*fabric, config.fabric->block);
+}
+
+// As the kernel says; who has no interface of its own has no link to lose.
+bool link_is_up(const std::string& interface) {
+  if (interface.empty()) return true;
+  std::ifstream file("/sys/class/net/" + interface + "/operstate");
+  std::string state;
+  file >> state;
+  return state == "up" || state == "unknown";
+}
+
+struct OfProcess {
+  std::unique_ptr<Device> device;
+  std::string why;
+};
+
+OfProcess& of_this_process() {
+  // Never destroyed: threads of the application may outlive main().
+  static auto& made = *new OfProcess([] {
+    OfProcess result;
+    auto config = host::load_config(std::nullopt);
+    if (config) {
+      result.device = std::make_unique<Device>("openmrc0", std::move(*config));
+    } else {
+      for (const host::ConfigError& error : config.error()) {
+        result.why += (result.why.empty() ? "" : "\n") + to_string(error);
+      }
+    }
+    return result;
+  }());
+  return made;
+}
+
+}  // namespace
+
+Device::Device(std::string name, host::Config config)
+    : name_(std::move(name)), config_(std::move(config)), guid_(guid_of(config_)) {
+  // Applications of verbs watch memory without a call, so somebody else has to move packets.
+  if (config_.progress == host::Progress::kCaller) config_.progress = host::Progress::kSleep;
+}
+
+Device::~Device() = default;
+
+Device* Device::of_process() { return of_this_process().device.get(); }
+const std::string& Device::why() { return of_this_process().why; }
+
+Gid Device::gid(unsigned index) const {
+  if (index == 0) {
+    Gid local{};
+    local.set_group(0, 0xfe80);
+    for (unsigned i = 0; i < 4; ++i) {
+      local.set_group(4 + i, static_cast<std::uint16_t>(guid_ >> (48 - 16 * i)));
+    }
+    return local;
+  }
+  if (index == kGidIpv4) {
+    // A device outside of a fabric goes by its address.
+    return config_.fabric ? mapped(kIpv4First + config_.fabric->host.raw())
+                          : config_.ports.front().address;
+  }
+  if (index >= kGidFirstPlane && index < gids()) {
+    return config_.ports[index - kGidFirstPlane].address;
+  }
+  return {};
+}
+
+bool Device::port_is_up(unsigned port) {
+  const std::lock_guard lock(runtime_mutex_);
+  if (runtime_) return runtime_->port_is_up(Plane(static_cast<std::uint8_t>(port - 1)));
+  return link_is_up(config_.ports[port - 1].interface);
+}
+
+std::optional<host::Destination> Device::destination_of(const Gid& gid) const {
+  const auto plan = plan_of(config_);
+  if (!plan) {
+    // Several planes have several addresses, and one does not tell the others.
+    if (config_.ports.size() != 1 || gid == Gid{}) return std::nullopt;
+    return host::Destination{.name = to_string(gid), .addresses = {gid}};
+  }
+  std::optional<fabric::HostIndex> host;
+  if (wire::is_mapped_ipv4(gid)) {
+    const std::uint32_t ipv4 = (std::uint32_t{gid.group(6)} << 16) | gid.group(7);
+    if (ipv4 >= kIpv4First) host = fabric::HostIndex(ipv4 - kIpv4First);
+  } else if (const auto port = plan->port_of(gid)) {
+    host = port->host;
+  }
+  if (!host || !plan->fabric().has(*host)) return std::nullopt;
+  host::Destination found{.name = name_of(*host), .place = host};
+  for (std::size_t plane = 0; plane < config_.ports.size(); ++plane) {
+    found.addresses.push_back(plan->inner_address(*host, Plane(static_cast<std::uint8_t>(plane))));
+  }
+  return found;
+}
+
+wire::Ipv6Address Device::completed(const wire::Ipv6Address& path,
+                                    const host::Destination& to) const {
+  const auto plan = plan_of(config_);
+  if (!plan || !to.place) return path;
+  wire::Ipv6Address whole = path;
+  const wire::Ipv6Address overlay = plan->overlay(config_.fabric->host, *to.place);
+  for (std::size_t i = 0; i < whole.bytes.size(); ++i) whole.bytes[i] |= overlay.bytes[i];
+  return whole;
+}
+
+Result<host::Host*, host::Error> Device::runtime() {
+  const std::lock_guard lock(runtime_mutex_);
+  if (!runtime_) {
+    auto opened = host::Host::open(config_, [this](const core::Event& event) { on_event(event); });
+    if (!opened) return failure(std::move(opened.error()));
+    runtime_ = std::move(*opened);
+    profiles_ = std::make_unique<ProfilesInUse>(*runtime_, AgentClient::of_process());
+    add_listener(*profiles_);
+  }
+  return runtime_.get();
+}
+
+void Device::add_listener(Listener& listener) {
+  const std::lock_guard lock(listeners_mutex_);
+  listeners_.push_back(&listener);
+}
+
+void Device::remove_listener(Listener& listener) {
+  const std::lock_guard lock(listeners_mutex_);
+  std::erase(listeners_, &listener);
+}
+
+void Device::on_event(const core::Event& event) {
+  const std::lock_guard lock(listeners_mutex_);
+  for (Listener* listener : listeners_) listener->on_event(event);
+}
+
+}  // namespace openmrc::libmrc

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is linked before libc is asked first, as what is preloaded is.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+constexpr const char* kDevice = "/sys/class/infiniband/openmrc0/device";
+constexpr const char* kGidType = "/sys/class/infiniband/openmrc0/ports/1/gid_attrs/types/3";
+
+std::string read_all(int fd) {
+  std::array<char, 64> bytes{};
+  const ssize_t length = read(fd, bytes.data(), bytes.size());
+  close(fd);
+  return {bytes.data(), length < 0 ? 0 : static_cast<std::size_t>(length)};
+}
+
+TEST(SysfsPreload, TheDeviceHasAPlace) {
+  char* place = realpath(kDevice, nullptr);
+  ASSERT_NE(place, nullptr);
+  const std::string text(place);
+  std::free(place);
+  EXPECT_TRUE(text.starts_with("/sys/devices/")) << text;
+  EXPECT_TRUE(text.ends_with("/0000:00:00.0")) << text;
+  std::array<char, PATH_MAX> buffer{};
+  EXPECT_EQ(realpath(kDevice, buffer.data()), buffer.data());
+  EXPECT_EQ(text, buffer.data());
+}
+
+TEST(SysfsPreload, GidsAreOfRoceV2) {
+  EXPECT_EQ(read_all(open(kGidType, O_RDONLY)), "RoCE v2\n");
+  FILE* file = std::fopen(kGidType, "r");
+  ASSERT_NE(file, nullptr);
+  std::array<char, 64> line{};
+  EXPECT_NE(std::fgets(line.data(), line.size(), file), nullptr);
+  EXPECT_STREQ(line.data(), "RoCE v2\n");
+  std::fclose(file);
+}
+
+TEST(SysfsPreload, TheRestIsTheKernels) {
+  EXPECT_EQ(realpath("/sys/class/infiniband/openmrc1/device", nullptr), nullptr);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(realpath("/sys/class/infiniband/openmrc0/devices", nullptr), nullptr);
+  for (const char* path : {"/sys/class/infiniband/openmrc0/ports/1/gid_attrs/types/",
+                           "/sys/class/infiniband/openmrc0/ports/1/gid_attrs/types/3x",
+                           "/sys/class/infiniband/openmrc0/ports/x/gid_attrs/types/3",
+                           "/sys/class/infiniband/openmrc1/ports/1/gid_attrs/types/3"}) {
+    EXPECT_EQ(open(path, O_RDONLY), -1) << path;
+    EXPECT_EQ(errno, ENOENT) << path;
+  }
+  char* root = realpath("/usr/..", nullptr);
+  ASSERT_NE(root, nullptr);
+  EXPECT_STREQ(root, "/");
+  std::free(root);
+}
+
+TEST(SysfsPreload, FilesAreMadeAsBefore) {
+  const std::string path = "/tmp/openmrc-sysfs-test-" + std::to_string(getpid());
+  const int fd = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  EXPECT_EQ(access(path.c_str(), R_OK | W_OK), 0);
+  EXPECT_EQ(unlink(path.c_str()), 0);
+}
+
+}  // namespace

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mrcd: the node's agent. It holds the profiles that a controller sets, and the processes that use
+// them hear from it what changes.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "openmrc/host/config.h"
+#include "openmrc/host/path_profiles.h"
+#include "openmrc/libmrc/agent.h"
+#include "openmrc/libmrc/agent_server.h"
+#include "openmrc/libmrc/agent_state_file.h"
+#include "openmrc/libmrc/profile_store.h"
+
+namespace openmrc::tools {
+namespace {
+
+using host::Error;
+
+struct Options {
+  std::string socket = libmrc::agent_socket_path();
+  std::string state = "/var/lib/openmrc/mrcd.json";
+  std::optional<std::string> config{};
+};
+
+volatile std::sig_atomic_t g_ending = 0;
+void end(int /*signal*/) { g_ending = 1; }
+
+// A call that waits returns early.
+void catch_signals() {
+  struct sigaction action{};
+  action.sa_handler = end;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+// A signal between the look at the flag and the wait is noticed after this time.
+constexpr int kWaitMilliseconds = 1000;
+
+int complain(const Error& error) {
+  fmt::print(stderr, "mrcd: {}\n", error.what);
+  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
+  return 1;
+}
+
+Result<host::Config, Error> load(const Options& options) {
+  auto config = host::load_config(options.config);
+  if (config) return *std::move(config);
+  std::string all;
+  for (const host::ConfigError& error : config.error()) {
+    all += (all.empty() ? "" : "\n") + to_string(error);
+  }
+  return failure(Error{.what = all,
+                       .remedy = "see openmrc.toml(5); --config or $OPENMRC_CONFIG name the file"});
+}
+
+std::optional<Error> restore(const std::string& file, libmrc::ProfileStore& store) {
+  const auto text = libmrc::read_state_file(file);
+  if (!text) return Error{.what = text.error(), .remedy = "run as root, or name another: --state"};
+  std::vector<std::string> left_out;
+  if (const auto error = libmrc::restore_state(*text, store, left_out)) {
+    return Error{.what = file + ": " + *error,
+                 .remedy = "move the file away to begin without profiles"};
+  }
+  for (const std::string& each : left_out) {
+    fmt::print(stderr, "mrcd: left out, because the device has changed: {}\n", each);
+  }
+  return std::nullopt;
+}
+
+// Until a signal comes.
+int serve(libmrc::AgentServer& server, libmrc::Agent& agent, const libmrc::ProfileStore& store,
+          const std::string& file) {
+  const auto save = [&] {
+    if (!agent.take_changed()) return;
+    if (const auto error = libmrc::write_state_file(file, libmrc::state_text(store))) {
+      complain({.what = *error, .remedy = "a restart would forget the change; see --state"});
+    }
+  };
+  while (g_ending == 0) {
+    if (!server.serve_once(kWaitMilliseconds)) return complain({.what = "cannot wait for clients"});
+    save();
+  }
+  return 0;
+}
+
+int run(const Options& options) {
+  const auto config = load(options);
+  if (!config) return complain(config.error());
+  const auto paths = host::PathProfiles::make(*config);
+  if (!paths) return complain(paths.error());
+  libmrc::ProfileStore store({.planes = config->ports.size()}, paths->profiles().front());
+  if (const auto error = restore(options.state, store)) return complain(*error);
+
+  libmrc::Agent::Names names{.host = config->name};
+  for (const datapath::Port& port : config->ports) names.interfaces.push_back(port.interface);
+  libmrc::Agent agent(store, std::move(names));
+  catch_signals();
+  auto server = libmrc::AgentServer::open(options.socket, agent);
+  if (!server) return complain(server.error());
+  fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
+             options.socket);
+  std::cout.flush();
+  return serve(*server, agent, store, options.state);
+}
+
+int parse_and_run(int argc, char** argv) {
+  Options options;
+  CLI::App app{"mrcd: the agent of a node, which holds the profiles of its controller", "mrcd"};
+  app.set_version_flag("--version", "mrcd " OPENMRC_VERSION);
+  app.add_option("--socket", options.socket, "Where programs reach it; else $OPENMRC_AGENT")
+      ->type_name("PATH")
+      ->capture_default_str();
+  app.add_option("--state", options.state, "What it remembers when it is started again")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--config", options.config,
+                 "The configuration; else $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
+      ->type_name("FILE");
+  app.footer("Controllers use it by libmrc-ctl or by `mrc ctl`.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // 0 for --help and --version
+  }
+  return run(options);
+}
+
+}  // namespace
+}  // namespace openmrc::tools
+
+int main(int argc, char** argv) try {
+  return openmrc::tools::parse_and_run(argc, argv);
+} catch (const std::exception& error) {
+  std::cerr << "mrcd: " << error.what() << '\n';
+  return 1;
+}
