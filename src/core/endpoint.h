@@ -182,7 +182,7 @@ class Endpoint {
                const wire::Acknowledge& acknowledge);
   void receive(Instant now, Plane plane, const wire::Packet& packet,
                const wire::EndpointRequest& request);
-  void receive(Instant now, Plane plane, const wire::Packet& packet,
+  void receive(Instant now, Plane arrived_by, const wire::Packet& packet,
                const wire::EndpointResponse& response);
   void answer_from_error(QueuePair& qp, UnwrappedPsn psn, Ev ev);
   void refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now);

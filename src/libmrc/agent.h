@@ -74,7 +74,7 @@ class Agent {
   Reply do_request(Client& client, const UseCcProfile& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const ReleaseCcProfile& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const ReportEvs& request, std::vector<Outgoing>& also);
-  Reply do_request(Client& client, const Subscribe& request, std::vector<Outgoing>& also);
+  static Reply do_request(Client& client, const Subscribe& request, std::vector<Outgoing>& also);
 
   [[nodiscard]] PortInfo port_info(PortNumber port) const;
   void tell_changes(const Push& push, std::vector<Outgoing>& also) const;

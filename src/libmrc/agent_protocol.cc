@@ -70,51 +70,51 @@ template <class T, class... Records>
 concept AnyOf = (As<T, Records> || ...);
 
 template <class Archive, AnyOf<QueryDevice, ListProfiles, std::monostate> T>
-void fields(Archive& /*archive*/, T& /*empty*/) {}
+static void fields(Archive& /*archive*/, T& /*empty*/) {}
 template <class Archive, AnyOf<QueryPort> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("port", message.port);
 }
 template <class Archive, AnyOf<ModifyPort, PortChanged> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("port", message.port);
   archive("enabled", message.enabled);
 }
 template <class Archive, AnyOf<QueryFormat, QueryEvProfile, QueryCcProfile, UseEvProfile,
                                ReleaseEvProfile, UseCcProfile, ReleaseCcProfile>
                              T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("id", message.id);
 }
 template <class Archive, AnyOf<ModifyFormat, ModifyEvProfile, ModifyCcProfile> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("id", message.id);
   archive("change", message.change);
 }
 template <class Archive, AnyOf<ReportEvs, EvsChanged> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("id", message.id);
   archive("evs", message.evs);
 }
 template <class Archive, AnyOf<Subscribe> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("changes", message.changes);
   archive("events", message.events);
 }
 template <class Archive, AnyOf<EvEvent> T>
-void fields(Archive& archive, T& message) {
+static void fields(Archive& archive, T& message) {
   archive("id", message.id);
   archive("seen", message.seen);
   archive("lost", message.lost);
 }
 template <class Archive, AnyOf<PortInfo> T>
-void fields(Archive& archive, T& info) {
+static void fields(Archive& archive, T& info) {
   archive("port", info.port);
   archive("enabled", info.enabled);
   archive("name", info.name);
 }
 template <class Archive, AnyOf<DeviceInfo> T>
-void fields(Archive& archive, T& info) {
+static void fields(Archive& archive, T& info) {
   archive("host", info.host);
   archive("planes", info.planes);
   archive("formats_max", info.formats_max);
@@ -129,19 +129,19 @@ void fields(Archive& archive, T& info) {
   archive("refused_messages", info.refused_messages);
 }
 template <class Archive, AnyOf<ProfileSummary> T>
-void fields(Archive& archive, T& summary) {
+static void fields(Archive& archive, T& summary) {
   archive("id", summary.id);
   archive("state", summary.state);
   archive("uses", summary.uses);
 }
 template <class Archive, AnyOf<ProfileList> T>
-void fields(Archive& archive, T& list) {
+static void fields(Archive& archive, T& list) {
   archive("formats", list.formats);
   archive("ev_profiles", list.ev_profiles);
   archive("cc_profiles", list.cc_profiles);
 }
 template <class Archive, AnyOf<Outcome> T>
-void fields(Archive& archive, T& outcome) {
+static void fields(Archive& archive, T& outcome) {
   archive("error", outcome.error);
   archive("why", outcome.why);
   archive("entries_done", outcome.entries_done);
@@ -190,9 +190,9 @@ struct Envelope {
     return found->get_ref<const std::string&>();
   }
   [[nodiscard]] const Json& part(const char* key) const {
-    static const Json nothing;
+    static const Json kNothing;
     const auto found = json.find(key);
-    return found == json.end() ? nothing : *found;
+    return found == json.end() ? kNothing : *found;
   }
 };
 

@@ -36,12 +36,12 @@ struct SavedState {
 
 template <class Archive, class T>
   requires As<T, SavedFormat> || As<T, SavedEvProfile> || As<T, SavedCcProfile>
-void fields(Archive& archive, T& saved) {
+static void fields(Archive& archive, T& saved) {
   archive("id", saved.id);
   archive("profile", saved.profile);
 }
 template <class Archive, As<SavedState> T>
-void fields(Archive& archive, T& saved) {
+static void fields(Archive& archive, T& saved) {
   archive("version", saved.version);
   archive("disabled_ports", saved.disabled_ports);
   archive("formats", saved.formats);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 
 #include "openmrc/libmrc/queue_pair.h"
@@ -104,7 +105,7 @@ std::size_t mrc_cq::take(std::size_t at_most, Sink sink) {
   const std::span some(taken_.data(), std::min(at_most, taken_.size()));
   const std::size_t count = queue->poll(some);
   for (const Completion& completion : some.first(count)) {
-    auto& slot = *reinterpret_cast<WorkSlot*>(completion.id);
+    auto& slot = *std::bit_cast<WorkSlot*>(completion.id);
     const bool is_send = completion.kind == WorkKind::kWrite;
     // Failures are told even to who asked for no completion.
     const bool wanted = slot.signaled || completion.status != WorkStatus::kSuccess;

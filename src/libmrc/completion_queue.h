@@ -28,7 +28,7 @@ struct mrc_comp_channel {
   [[nodiscard]] int descriptor() const { return event_.get(); }
 
   mrc_context& context;
-  mrc_users users;
+  openmrc::libmrc::Users users;
 
  private:
   openmrc::datapath::FileDescriptor event_;  // counts what is in the list
@@ -58,8 +58,8 @@ struct mrc_cq {
   mrc_context& context;
   void* const cq_context;
   mrc_comp_channel* const channel;
-  mrc_users users;  // queue pairs
-  mrc_fetched_events events;
+  openmrc::libmrc::Users users;  // queue pairs
+  openmrc::libmrc::FetchedEvents events;
   const std::unique_ptr<openmrc::host::CompletionQueue> queue;
 
  private:

@@ -12,10 +12,10 @@
 
 #include "openmrc/libmrc/device.h"
 
-// What the opaque types of mrc.h are.
+namespace openmrc::libmrc {
 
 // How many objects refer to another one, which cannot be destroyed before.
-class mrc_users {
+class Users {
  public:
   void add() { count_.fetch_add(1, std::memory_order_relaxed); }
   void remove() { count_.fetch_sub(1, std::memory_order_relaxed); }
@@ -26,7 +26,7 @@ class mrc_users {
 };
 
 // Events that an application fetched and has to acknowledge before what they name is destroyed.
-class mrc_fetched_events {
+class FetchedEvents {
  public:
   void fetched() {
     const std::lock_guard lock(mutex_);
@@ -48,6 +48,10 @@ class mrc_fetched_events {
   std::int64_t open_ = 0;
 };
 
+}  // namespace openmrc::libmrc
+
+// What the opaque types of mrc.h are.
+
 struct mrc_context final : openmrc::libmrc::Device::Listener {
   mrc_context(ibv_context* context, openmrc::libmrc::Device& from, openmrc::host::Host& host,
               std::uint32_t version)
@@ -68,7 +72,7 @@ struct mrc_context final : openmrc::libmrc::Device::Listener {
   openmrc::libmrc::Device& device;
   openmrc::host::Host& runtime;
   const std::uint32_t api_version;  // 0: not stated
-  mrc_users users;                  // queues, queue pairs, channels, hints
+  openmrc::libmrc::Users users;     // queues, queue pairs, channels, hints
   std::atomic<std::uint32_t> hints = 0;
 
  private:
@@ -85,5 +89,5 @@ struct mrc_qp_hint {
   mrc_context& context;
   mrc_qp_hint_attr attr{};
   std::mutex mutex{};
-  mrc_users users{};
+  openmrc::libmrc::Users users{};
 };

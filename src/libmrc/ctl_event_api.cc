@@ -23,14 +23,14 @@ constexpr int kEventsMax = 1 << 20;
 
 // What agents tell of events, for one context. Otherwise a queue like others, so that channels and
 // mrc_destroy_cq take it for one.
-struct ev_event_cq final : mrc_cq {
-  ev_event_cq(mrc_context& of, std::size_t capacity, void* cookie, mrc_comp_channel* to)
+struct EvEventCq final : mrc_cq {
+  EvEventCq(mrc_context& of, std::size_t capacity, void* cookie, mrc_comp_channel* to)
       : mrc_cq(of, cookie, to), waiting(capacity) {
     listener = AgentClient::of_process().listen({.events = true}, [this](const Push& push) {
       if (waiting.push(std::get<EvEvent>(push))) report();
     });
   }
-  ~ev_event_cq() override { AgentClient::of_process().unlisten(listener); }
+  ~EvEventCq() override { AgentClient::of_process().unlisten(listener); }
 
   EvEventQueue waiting;
   AgentClient::ListenerId listener = 0;
@@ -46,12 +46,12 @@ struct mrc_cq* mrc_ctl_create_ev_event_cq(struct mrc_context* mrc_ctx, int cqe, 
     errno = EINVAL;
     return nullptr;
   }
-  return new ev_event_cq(*mrc_ctx, static_cast<std::size_t>(cqe), cq_context, channel);
+  return new EvEventCq(*mrc_ctx, static_cast<std::size_t>(cqe), cq_context, channel);
 }
 
 int mrc_ctl_poll_ev_event(struct mrc_cq* ev_cq, int num_entries,
                           struct mrc_ctl_ev_event* ev_event) {
-  auto* const events = dynamic_cast<ev_event_cq*>(ev_cq);
+  auto* const events = dynamic_cast<EvEventCq*>(ev_cq);
   if (events == nullptr || num_entries < 0 || (num_entries > 0 && ev_event == nullptr)) {
     return -EINVAL;
   }

@@ -154,12 +154,12 @@ class JsonReader {
     part = static_cast<T>(number);
     return true;
   }
-  bool read(const Json& json, std::string& text) {
+  static bool read(const Json& json, std::string& text) {
     if (!json.is_string()) return false;
     text = json.get<std::string>();
     return text.size() <= kTextMax;
   }
-  bool read(const Json& json, core::EvBits& bits) {
+  static bool read(const Json& json, core::EvBits& bits) {
     if (!json.is_string()) return false;
     const auto found = bits_from_hex(json.get_ref<const std::string&>());
     if (found) bits = *found;

@@ -23,8 +23,8 @@
 namespace openmrc::libmrc {
 
 using FormatId = Strong<struct FormatIdTag, std::uint64_t>;
-using EvProfileId = Strong<struct EvProfileIdTag, std::uint64_t>;
-using CcProfileId = Strong<struct CcProfileIdTag, std::uint64_t>;
+using EvProfileId = Strong<struct ControlEvProfileTag, std::uint64_t>;
+using CcProfileId = Strong<struct ControlCcProfileTag, std::uint64_t>;
 
 using ProfileState = mrc_ctl_profile_state;
 // Kept and given back; it has no meaning here.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -27,7 +28,7 @@ int error_number(PostError error) {
 }
 
 const std::byte* bytes_at(std::uint64_t address) {
-  return reinterpret_cast<const std::byte*>(address);
+  return std::bit_cast<const std::byte*>(address);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ struct mrc_qp {
   mrc_context& context;
   mrc_qp_init_attr init;
   openmrc::libmrc::SoftProtectionDomain& domain;
-  mrc_fetched_events events;
+  openmrc::libmrc::FetchedEvents events;
   openmrc::libmrc::WorkQueue sends;
   openmrc::libmrc::WorkQueue receives;
 

@@ -193,7 +193,7 @@ int set_ev_profile(const Options& options, const EvSetting& setting) {
   if (edits->empty()) return Ev::set(agent, setting.id, std::move(*change), target);
   exit_code = Ev::set(agent, setting.id, std::move(*change), std::nullopt);
   if (exit_code != 0) return exit_code;
-  exit_code = Ev::modify(agent, setting.id, {.edits = *edits});
+  exit_code = Ev::modify(agent, setting.id, {.edits = edits});
   return exit_code == 0 && target ? Ev::go_to(agent, setting.id, *target) : exit_code;
 }
 
@@ -228,7 +228,7 @@ int set_ev_states(const Options& options, const EvStateSetting& setting) {
   if (!edits) return kNoAgent;
   AgentClient agent({.path = options.socket});
   const auto outcome =
-      agent.call(libmrc::ModifyEvProfile{libmrc::EvProfileId(setting.id), {.edits = *edits}})
+      agent.call(libmrc::ModifyEvProfile{libmrc::EvProfileId(setting.id), {.edits = edits}})
           .outcome;
   if (!outcome.ok() && outcome.entries_done > 0) {
     complain(fmt::format("the first {} were set", outcome.entries_done));
