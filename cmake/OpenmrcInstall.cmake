@@ -88,7 +88,8 @@ openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/wireshark" tools/wiresha
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/openmrc")
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man1"
-  docs/man/mrc.1 docs/man/mrc-decode.1 docs/man/mrc-doctor.1 docs/man/mrc-fabric.1
+  docs/man/mrc.1 docs/man/mrc-ctl.1 docs/man/mrc-decode.1 docs/man/mrc-doctor.1 docs/man/mrc-fabric.1
   docs/man/mrc-lab.1 docs/man/mrc-perf.1 docs/man/mrc-ping.1 docs/man/mrc-sim.1)
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man5" docs/man/openmrc.toml.5)
+openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man8" docs/man/mrcd.8)
 openmrc_install_files("${CMAKE_INSTALL_DOCDIR}" LICENSE README.md)

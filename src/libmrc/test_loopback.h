@@ -18,6 +18,13 @@
 // make on it.
 namespace openmrc::libmrc::test {
 
+// Sanitizers make programs slow, and keep memory that was freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+
 inline constexpr int kPort = 1;
 inline constexpr int kGid = 4;  // of the first plane
 

@@ -211,7 +211,7 @@ void add_exec(CLI::App& parent, int& exit_code) {
   parent.prefix_command();  // which gets what stands behind `--`
   command->footer(
       "All that follows HOST is the program and its arguments. It sees the host's network, other\n"
-      "hosts by name, and $OPENMRC_CONFIG. Examples:\n"
+      "hosts by name, $OPENMRC_CONFIG and $OPENMRC_AGENT. Examples:\n"
       "  sudo mrc lab exec h1 mrc perf write-bw\n"
       "  sudo mrc lab exec h0 ping -c 3 h1");
   command->callback([options, command, &parent, &exit_code] {

@@ -32,6 +32,9 @@ std::string execute(const Spec& spec, fabric::HostIndex host,
   if (!none) put_first_in_path(self.parent_path());
   setenv("OPENMRC_CONFIG", config_file(spec.name, host).c_str(), 1);
   setenv("OPENMRC_LAB", spec.name.c_str(), 1);
+  // Each host has an agent of its own, if any.
+  const auto socket = config_file(spec.name, host).parent_path() / "mrcd.sock";
+  setenv("OPENMRC_AGENT", socket.c_str(), 1);
   std::vector<std::string> words{"ip", "netns", "exec", space_of(spec.name, host)};
   words.insert(words.end(), program.begin(), program.end());
   std::vector<char*> arguments;
