@@ -453,7 +453,7 @@ long resident_kb() {
 TEST(MrcLifetime, CreatingConnectingAndDestroyingLeavesNothingBehind) {
   Opened device;
   const char* wish = std::getenv("OPENMRC_CYCLES");
-  const long cycles = wish != nullptr ? std::stol(wish) : 2000;
+  const long cycles = wish != nullptr ? std::stol(wish) : 20000;
   End other(device);
   mrc_cq* cq = mrc_create_cq(device.context, 16, nullptr, nullptr, 0);
   const auto cycle = [&] {
