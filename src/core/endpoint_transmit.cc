@@ -21,13 +21,21 @@ void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destinat
                                  .ev_low = static_cast<std::uint16_t>(ev.raw())};
 }
 
-void set_ipv6(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
-              wire::Packet& packet) {
+[[gnu::always_inline]] inline void set_ipv6(const wire::Ipv6Address& source,
+                                            const wire::Ipv6Address& destination, Ev ev,
+                                            wire::Packet& packet) {
   auto& route = hold<wire::Ipv6Route>(packet.route);
   route.source = source;
   route.destination = destination;
   route.ev = ev;
   route.encapsulation.reset();
+}
+
+// The way to an address without a path of ours.
+[[gnu::cold]] void set_plain(const wire::Ipv6Address& source, const wire::Ipv6Address& destination,
+                             Ev ev, wire::Packet& packet) {
+  if (wire::is_mapped_ipv4(destination)) return set_ipv4(source, destination, ev, packet);
+  set_ipv6(source, destination, ev, packet);
 }
 
 }  // namespace
@@ -292,8 +300,8 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
   return Sent::kYes;
 }
 
-Endpoint::Sent Endpoint::fill_direct(Instant now, PlaneMask ports, const ControlItem& item,
-                                     Transmit& out) {
+[[gnu::cold]] Endpoint::Sent Endpoint::fill_direct(Instant now, PlaneMask ports,
+                                                   const ControlItem& item, Transmit& out) {
   const auto found = direct_.find(item.id);
   if (found == direct_.end()) return Sent::kDropped;
   const DirectRequest& request = found->second;
@@ -306,7 +314,7 @@ Endpoint::Sent Endpoint::fill_direct(Instant now, PlaneMask ports, const Control
   out.packet.udp_port = context_.settings.udp_port;
   const wire::Ipv6Address& source = context_.settings.addresses[request.plane.raw()];
   const bool is_ipv4 = wire::is_mapped_ipv4(request.destination);
-  (is_ipv4 ? set_ipv4 : set_ipv6)(source, request.destination, request.ev, out.packet);
+  set_plain(source, request.destination, request.ev, out.packet);
   if (request.outer && !is_ipv4) {
     std::get<wire::Ipv6Route>(out.packet.route).encapsulation = wire::SrEncapsulation{
         .source = source,
@@ -345,8 +353,7 @@ Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const Contr
     out.plane = item.plane;
     out.packet.udp_port = context_.settings.udp_port;
     const wire::Ipv6Address& source = context_.settings.addresses[item.plane.raw()];
-    const bool is_ipv4 = wire::is_mapped_ipv4(item.address);
-    (is_ipv4 ? set_ipv4 : set_ipv6)(source, item.address, item.ev, out.packet);
+    set_plain(source, item.address, item.ev, out.packet);
   }
   set_control(out, wire::TrafficClass::kControl);
   out.packet.transport.body = wire::EndpointResponse{
