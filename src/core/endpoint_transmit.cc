@@ -9,11 +9,6 @@
 namespace openmrc::core {
 namespace {
 
-wire::Ipv6Address joined(wire::Ipv6Address address, const wire::Ipv6Address& overlay) {
-  for (std::size_t i = 0; i < address.bytes.size(); ++i) address.bytes[i] |= overlay.bytes[i];
-  return address;
-}
-
 void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destination, Ev ev,
               wire::Packet& packet) {
   packet.route = wire::Ipv4Route{.source = wire::unmapped(source),
@@ -169,7 +164,7 @@ void Endpoint::set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& pac
   auto& route = std::get<wire::Ipv6Route>(packet.route);
   route.encapsulation = wire::SrEncapsulation{
       .source = route.source,
-      .destination = joined(profile.entry(ev).outer, peer.path_overlay),
+      .destination = profile.entry(ev).outer | peer.path_overlay,
       .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
 }
 

@@ -315,10 +315,10 @@ Shard::WayHome Host::way_home() const {
     if (!port) return std::nullopt;
     const core::EvProfile& profile = *paths_.profiles()[paths_.profile_to(port->host)];
     const core::EvIndex ev(static_cast<std::uint8_t>(profile.range(plane).first));
-    wire::Ipv6Address carrier = profile.entry(ev).outer;
-    const wire::Ipv6Address overlay = paths_.overlay(port->host);
-    for (std::size_t i = 0; i < carrier.bytes.size(); ++i) carrier.bytes[i] |= overlay.bytes[i];
-    return wire::SrEncapsulation{.source = source, .destination = carrier, .srh = std::nullopt};
+    return wire::SrEncapsulation{
+        .source = source,
+        .destination = profile.entry(ev).outer | paths_.overlay(port->host),
+        .srh = std::nullopt};
   };
 }
 

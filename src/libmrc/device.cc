@@ -15,14 +15,6 @@ namespace {
 // addresses.
 constexpr std::uint32_t kIpv4First = 0x0aff'0001;
 
-Gid mapped(std::uint32_t ipv4) {
-  Gid gid{};
-  gid.set_group(5, 0xffff);
-  gid.set_group(6, static_cast<std::uint16_t>(ipv4 >> 16));
-  gid.set_group(7, static_cast<std::uint16_t>(ipv4));
-  return gid;
-}
-
 // Not of any vendor: the bit for locally administered numbers is set. The same for the same name
 // and addresses, so that a restart does not make another device of it.
 std::uint64_t guid_of(const host::Config& config) {
@@ -78,7 +70,10 @@ OfProcess& of_this_process() {
 }  // namespace
 
 Device::Device(std::string name, host::Config config)
-    : name_(std::move(name)), config_(std::move(config)), guid_(guid_of(config_)) {
+    : name_(std::move(name)),
+      config_(std::move(config)),
+      plan_(plan_of(config_)),
+      guid_(guid_of(config_)) {
   // Applications of verbs watch memory without a call, so somebody else has to move packets.
   if (config_.progress == host::Progress::kCaller) config_.progress = host::Progress::kSleep;
 }
@@ -99,7 +94,7 @@ Gid Device::gid(unsigned index) const {
   }
   if (index == kGidIpv4) {
     // A device outside of a fabric goes by its address.
-    return config_.fabric ? mapped(kIpv4First + config_.fabric->host.raw())
+    return config_.fabric ? wire::mapped(wire::Ipv4Address(kIpv4First + config_.fabric->host.raw()))
                           : config_.ports.front().address;
   }
   if (index >= kGidFirstPlane && index < gids()) {
@@ -115,35 +110,30 @@ bool Device::port_is_up(unsigned port) {
 }
 
 std::optional<host::Destination> Device::destination_of(const Gid& gid) const {
-  const auto plan = plan_of(config_);
-  if (!plan) {
+  if (!plan_) {
     // Several planes have several addresses, and one does not tell the others.
     if (config_.ports.size() != 1 || gid == Gid{}) return std::nullopt;
     return host::Destination{.name = to_string(gid), .addresses = {gid}};
   }
   std::optional<fabric::HostIndex> host;
   if (wire::is_mapped_ipv4(gid)) {
-    const std::uint32_t ipv4 = (std::uint32_t{gid.group(6)} << 16) | gid.group(7);
+    const std::uint32_t ipv4 = wire::unmapped(gid).raw();
     if (ipv4 >= kIpv4First) host = fabric::HostIndex(ipv4 - kIpv4First);
-  } else if (const auto port = plan->port_of(gid)) {
+  } else if (const auto port = plan_->port_of(gid)) {
     host = port->host;
   }
-  if (!host || !plan->fabric().has(*host)) return std::nullopt;
+  if (!host || !plan_->fabric().has(*host)) return std::nullopt;
   host::Destination found{.name = name_of(*host), .place = host};
   for (std::size_t plane = 0; plane < config_.ports.size(); ++plane) {
-    found.addresses.push_back(plan->inner_address(*host, Plane(static_cast<std::uint8_t>(plane))));
+    found.addresses.push_back(plan_->inner_address(*host, Plane(static_cast<std::uint8_t>(plane))));
   }
   return found;
 }
 
 wire::Ipv6Address Device::completed(const wire::Ipv6Address& path,
                                     const host::Destination& to) const {
-  const auto plan = plan_of(config_);
-  if (!plan || !to.place) return path;
-  wire::Ipv6Address whole = path;
-  const wire::Ipv6Address overlay = plan->overlay(config_.fabric->host, *to.place);
-  for (std::size_t i = 0; i < whole.bytes.size(); ++i) whole.bytes[i] |= overlay.bytes[i];
-  return whole;
+  if (!plan_ || !to.place) return path;
+  return path | plan_->overlay(config_.fabric->host, *to.place);
 }
 
 Result<host::Host*, host::Error> Device::runtime() {

@@ -82,6 +82,7 @@ class Device {
 
   std::string name_;
   host::Config config_;
+  std::optional<fabric::UsidPlan> plan_;  // of the fabric, if the host is in one
   std::uint64_t guid_;
   MemoryTable memory_;
   std::mutex listeners_mutex_;

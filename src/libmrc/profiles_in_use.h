@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/agent_client.h"
+#include "openmrc/libmrc/agent/agent_client.h"
 #include "openmrc/libmrc/device.h"
-#include "openmrc/libmrc/profile_types.h"
+#include "openmrc/libmrc/profiles/profile_types.h"
 
 namespace openmrc::libmrc {
 

@@ -12,7 +12,7 @@ using openmrc::Psn;
 using openmrc::Qpn;
 using openmrc::core::ModifyError;
 using openmrc::core::QueuePairState;
-using openmrc::libmrc::Gid;
+using openmrc::libmrc::gid_of;
 
 namespace {
 
@@ -40,12 +40,6 @@ int error_number(std::optional<ModifyError> error) {
 }
 
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128U << mtu; }
-
-Gid gid_of(const ibv_gid& from) {
-  Gid to;
-  std::memcpy(to.bytes.data(), from.raw, sizeof from.raw);
-  return to;
-}
 
 }  // namespace
 

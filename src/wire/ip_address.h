@@ -43,6 +43,13 @@ struct Ipv6Address {
     bytes[2 * index] = static_cast<std::byte>(value >> 8);
     bytes[2 * index + 1] = static_cast<std::byte>(value & 0xff);
   }
+
+  // The ones of both: the parts of an SRv6 path, each of which is zero where others speak.
+  constexpr Ipv6Address operator|(const Ipv6Address& other) const {
+    Ipv6Address both = *this;
+    for (std::size_t i = 0; i < bytes.size(); ++i) both.bytes[i] |= other.bytes[i];
+    return both;
+  }
 };
 
 // An IPv4 address in the form of an IPv6 one: ::ffff:a.b.c.d.

@@ -16,7 +16,7 @@
 #include "ctl_set.h"
 #include "ctl_show.h"
 #include "interrupt.h"
-#include "openmrc/libmrc/profile_names.h"
+#include "openmrc/libmrc/profiles/profile_names.h"
 
 namespace openmrc::tools {
 namespace ctl {

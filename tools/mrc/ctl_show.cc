@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/libmrc/profile_json.h"
-#include "openmrc/libmrc/profile_names.h"
+#include "openmrc/libmrc/profiles/profile_json.h"
+#include "openmrc/libmrc/profiles/profile_names.h"
 
 namespace openmrc::tools::ctl {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_profiles.h"
-#include "openmrc/libmrc/agent.h"
-#include "openmrc/libmrc/agent_server.h"
-#include "openmrc/libmrc/agent_state_file.h"
-#include "openmrc/libmrc/profile_store.h"
+#include "openmrc/libmrc/agent/agent.h"
+#include "openmrc/libmrc/agent/agent_server.h"
+#include "openmrc/libmrc/agent/agent_state_file.h"
+#include "openmrc/libmrc/profiles/profile_store.h"
 
 namespace openmrc::tools {
 namespace {

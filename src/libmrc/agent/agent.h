@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "openmrc/libmrc/profiles/profile_store.h"
+
+namespace openmrc::libmrc {
+
+using ClientId = std::uint64_t;
+
+// The node's agent without its sockets: who is connected, who uses what, who may do what, and who
+// is told of it. One thread owns it.
+class Agent {
+ public:
+  struct Outgoing {
+    ClientId to = 0;
+    std::string message{};
+    bool may_be_lost = false;  // an event: a reader that is too slow does without it
+  };
+  struct Names {
+    std::string host{};
+    std::vector<std::string> interfaces{};  // by port
+  };
+
+  // `store` outlives this.
+  Agent(ProfileStore& store, Names names) : store_(store), names_(std::move(names)) {}
+
+  // `may_modify`: it belongs to the administrator.
+  void connect(ClientId client, bool may_modify);
+  // Its uses end with it.
+  void disconnect(ClientId client);
+
+  // What a client says, and what is to be sent to whom because of it, in this order.
+  std::vector<Outgoing> handle(ClientId client, std::string_view message);
+
+  // The message of an event was not sent: the next one says so.
+  void event_lost(ClientId client);
+
+  // Whether something has changed that outlives the agent, since the last time it was asked.
+  [[nodiscard]] bool take_changed() { return std::exchange(changed_, false); }
+  [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
+
+ private:
+  struct Client {
+    bool may_modify = false;
+    bool wants_changes = false;
+    bool wants_events = false;
+    std::uint64_t lost_events = 0;
+    std::set<EvProfileId> ev_uses{};
+    std::set<CcProfileId> cc_uses{};
+  };
+
+  Reply answer(Client& client, const Request& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryDevice& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ListProfiles& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryPort& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ModifyPort& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryFormat& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ModifyFormat& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryEvProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ModifyEvProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryCcProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ModifyCcProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const UseEvProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ReleaseEvProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const UseCcProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ReleaseCcProfile& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const ReportEvs& request, std::vector<Outgoing>& also);
+  static Reply do_request(Client& client, const Subscribe& request, std::vector<Outgoing>& also);
+
+  [[nodiscard]] PortInfo port_info(PortNumber port) const;
+  void tell_changes(const Push& push, std::vector<Outgoing>& also) const;
+  void tell_event(EvProfileId id, const EvStatus& seen, std::vector<Outgoing>& also);
+
+  ProfileStore& store_;
+  Names names_;
+  std::map<ClientId, Client> clients_;
+  bool changed_ = false;
+  std::uint64_t refused_messages_ = 0;
+};
+
+}  // namespace openmrc::libmrc

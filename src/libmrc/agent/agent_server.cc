@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/libmrc/agent/agent_server.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "openmrc/libmrc/agent/agent_socket.h"
+
+namespace openmrc::libmrc {
+namespace {
+
+using datapath::FileDescriptor;
+using host::Error;
+
+constexpr ClientId kListener = 0;
+constexpr std::size_t kClientsMax = 1000;
+// A client that is further behind has stopped reading. It is cut off, and may connect again.
+constexpr std::size_t kWaitingMax = 1024;
+// Messages of one client before others have their turn.
+constexpr int kBurst = 16;
+
+std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+bool may_modify(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+}  // namespace
+
+AgentServer::AgentServer(std::string path, Agent& agent, FileDescriptor listener,
+                         FileDescriptor events)
+    : path_(std::move(path)),
+      agent_(&agent),
+      listener_(std::move(listener)),
+      events_(std::move(events)) {}
+
+AgentServer::~AgentServer() {
+  if (listener_.is_open()) ::unlink(path_.c_str());
+}
+
+Result<AgentServer, Error> AgentServer::open(const std::string& path, Agent& agent) {
+  if (connect_to_agent(path)) {
+    return failure(Error{.what = path + " is served already",
+                         .remedy = "end the other mrcd, or name another socket with --socket"});
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (std::filesystem::is_socket(path, error)) ::unlink(path.c_str());
+  auto listener = listen_as_agent(path);
+  if (!listener) {
+    return failure(Error{.what = path + " cannot be served: " + reason(listener.error()),
+                         .remedy = "run as root, or name a socket in a folder of yours: --socket"});
+  }
+  FileDescriptor events(::epoll_create1(EPOLL_CLOEXEC));
+  AgentServer server(path, agent, std::move(*listener), std::move(events));
+  if (!server.events_.is_open() ||
+      !server.watch(server.listener_.get(), kListener, false, EPOLL_CTL_ADD)) {
+    return failure(Error{.what = "epoll: " + reason(errno)});
+  }
+  return server;
+}
+
+bool AgentServer::watch(int descriptor, ClientId id, bool for_writing, int operation) const {
+  epoll_event event{};
+  event.events = EPOLLIN | (for_writing ? EPOLLOUT : 0u);
+  event.data.u64 = id;
+  return ::epoll_ctl(events_.get(), operation, descriptor, &event) == 0;
+}
+
+bool AgentServer::serve_once(int timeout_milliseconds) {
+  std::array<epoll_event, 64> ready{};
+  const int found = ::epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()),
+                                 timeout_milliseconds);
+  if (found < 0) return errno == EINTR;
+  for (int i = 0; i < found; ++i) {
+    const epoll_event& event = ready[static_cast<std::size_t>(i)];
+    const ClientId id = event.data.u64;
+    if (id == kListener) {
+      accept_client();
+      continue;
+    }
+    if (!clients_.contains(id)) continue;  // closed a moment ago
+    if ((event.events & EPOLLOUT) != 0 && !write_waiting(id)) continue;
+    if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_from(id);
+  }
+  return true;
+}
+
+void AgentServer::accept_client() {
+  FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket.is_open() || clients_.size() >= kClientsMax) return;
+  const ClientId id = next_client_++;
+  if (!watch(socket.get(), id, false, EPOLL_CTL_ADD)) return;
+  agent_->connect(id, may_modify(socket.get()));
+  clients_[id].socket = std::move(socket);
+}
+
+bool AgentServer::read_from(ClientId id) {
+  for (int i = 0; i < kBurst; ++i) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) return false;
+    auto message = receive_message(found->second.socket.get());
+    if (!message) {
+      if (message.error() == EAGAIN) return true;
+      if (message.error() != EMSGSIZE) {
+        close(id);
+        return false;
+      }
+      message = std::string{};  // too long: answered like everything that makes no sense
+    }
+    for (const Agent::Outgoing& each : agent_->handle(id, *message)) send(each);
+  }
+  return true;
+}
+
+void AgentServer::send(const Agent::Outgoing& message) {
+  const auto found = clients_.find(message.to);
+  if (found == clients_.end()) return;
+  Client& client = found->second;
+  if (client.waiting.empty()) {
+    const int error = send_message(client.socket.get(), message.message);
+    if (error == 0) return;
+    if (error != EAGAIN) {
+      close(message.to);
+      return;
+    }
+  }
+  if (message.may_be_lost) {
+    agent_->event_lost(message.to);
+    return;
+  }
+  if (client.waiting.size() >= kWaitingMax) {
+    close(message.to);
+    return;
+  }
+  client.waiting.push_back(message.message);
+  if (!client.wants_to_write) {
+    client.wants_to_write = watch(client.socket.get(), message.to, true, EPOLL_CTL_MOD);
+  }
+}
+
+bool AgentServer::write_waiting(ClientId id) {
+  Client& client = clients_[id];
+  while (!client.waiting.empty()) {
+    const int error = send_message(client.socket.get(), client.waiting.front());
+    if (error == EAGAIN) return true;
+    if (error != 0) {
+      close(id);
+      return false;
+    }
+    client.waiting.pop_front();
+  }
+  client.wants_to_write = !watch(client.socket.get(), id, false, EPOLL_CTL_MOD);
+  return true;
+}
+
+void AgentServer::close(ClientId id) {
+  clients_.erase(id);
+  agent_->disconnect(id);
+}
+
+}  // namespace openmrc::libmrc

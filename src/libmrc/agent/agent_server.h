@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "openmrc/base/result.h"
+#include "openmrc/datapath/file_descriptor.h"
+#include "openmrc/host/error.h"
+#include "openmrc/libmrc/agent/agent.h"
+
+namespace openmrc::libmrc {
+
+// The sockets of the node's agent: one thread, which sleeps until somebody says something.
+class AgentServer {
+ public:
+  // Makes the socket, with its folder. Refused if another agent serves there; what a dead one has
+  // left behind is removed. `agent` outlives this.
+  static Result<AgentServer, host::Error> open(const std::string& path, Agent& agent);
+  AgentServer(AgentServer&&) = default;
+  ~AgentServer();
+
+  // Serves what has come, or waits for it at most so long (below 0: for ever). A signal ends the
+  // wait. False if it cannot go on.
+  bool serve_once(int timeout_milliseconds);
+
+  [[nodiscard]] std::size_t clients() const { return clients_.size(); }
+
+ private:
+  struct Client {
+    datapath::FileDescriptor socket{};
+    std::deque<std::string> waiting{};  // messages that it has not taken yet
+    bool wants_to_write = false;        // epoll knows
+  };
+
+  AgentServer(std::string path, Agent& agent, datapath::FileDescriptor listener,
+              datapath::FileDescriptor events);
+  void accept_client();
+  // False if the client is gone.
+  bool read_from(ClientId id);
+  bool write_waiting(ClientId id);
+  void send(const Agent::Outgoing& message);
+  void close(ClientId id);
+  [[nodiscard]] bool watch(int descriptor, ClientId id, bool for_writing, int operation) const;
+
+  std::string path_;
+  Agent* agent_;
+  datapath::FileDescriptor listener_;
+  datapath::FileDescriptor events_;
+  std::map<ClientId, Client> clients_;
+  ClientId next_client_ = 1;  // 0 is the listener
+};
+
+}  // namespace openmrc::libmrc

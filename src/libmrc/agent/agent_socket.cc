@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/libmrc/agent/agent_socket.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "openmrc/libmrc/agent/agent_protocol.h"
+
+namespace openmrc::libmrc {
+namespace {
+
+using datapath::FileDescriptor;
+
+constexpr int kBacklog = 128;
+// Everybody may ask and use; who may change is decided by the user behind the connection.
+constexpr mode_t kForEverybody = 0666;
+
+std::optional<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::ranges::copy(path, std::begin(address.sun_path));
+  return address;
+}
+
+FileDescriptor new_socket() {
+  return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+}  // namespace
+
+Result<FileDescriptor, int> connect_to_agent(const std::string& path) {
+  const auto address = address_of(path);
+  if (!address) return failure(ENAMETOOLONG);
+  FileDescriptor socket = new_socket();
+  if (!socket.is_open()) return failure(errno);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+    return failure(errno);
+  }
+  return socket;
+}
+
+Result<FileDescriptor, int> listen_as_agent(const std::string& path) {
+  const auto address = address_of(path);
+  if (!address) return failure(ENAMETOOLONG);
+  FileDescriptor socket = new_socket();
+  if (!socket.is_open()) return failure(errno);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+      ::chmod(path.c_str(), kForEverybody) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+    return failure(errno);
+  }
+  return socket;
+}
+
+int send_message(int socket, std::string_view message) {
+  for (;;) {
+    if (::send(socket, message.data(), message.size(), MSG_NOSIGNAL) >= 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+Result<std::string, int> receive_message(int socket) {
+  std::string message(kAgentMessageMax, '\0');
+  ssize_t length = 0;
+  do {
+    length = ::recv(socket, message.data(), message.size(), MSG_TRUNC);
+  } while (length < 0 && errno == EINTR);
+  if (length < 0) return failure(errno);
+  if (length == 0) return failure(ECONNRESET);  // nobody sends empty messages
+  if (static_cast<std::size_t>(length) > message.size()) return failure(EMSGSIZE);
+  message.resize(static_cast<std::size_t>(length));
+  return message;
+}
+
+}  // namespace openmrc::libmrc

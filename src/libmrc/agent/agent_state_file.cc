@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/libmrc/agent/agent_state_file.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "openmrc/libmrc/profiles/profile_json.h"
+
+namespace openmrc::libmrc {
+
+// Profiles with their numbers.
+struct SavedFormat {
+  FormatId id{};
+  FormatProfile profile{};
+};
+struct SavedEvProfile {
+  EvProfileId id{};
+  EvProfile profile{};
+};
+struct SavedCcProfile {
+  CcProfileId id{};
+  CcProfile profile{};
+};
+struct SavedState {
+  std::uint32_t version = 1;
+  std::vector<std::uint8_t> disabled_ports{};
+  std::vector<SavedFormat> formats{};
+  std::vector<SavedEvProfile> ev_profiles{};
+  std::vector<SavedCcProfile> cc_profiles{};
+};
+
+template <class Archive, class T>
+  requires As<T, SavedFormat> || As<T, SavedEvProfile> || As<T, SavedCcProfile>
+static void fields(Archive& archive, T& saved) {
+  archive("id", saved.id);
+  archive("profile", saved.profile);
+}
+template <class Archive, As<SavedState> T>
+static void fields(Archive& archive, T& saved) {
+  archive("version", saved.version);
+  archive("disabled_ports", saved.disabled_ports);
+  archive("formats", saved.formats);
+  archive("ev_profiles", saved.ev_profiles);
+  archive("cc_profiles", saved.cc_profiles);
+}
+
+std::string state_text(const ProfileStore& store) {
+  SavedState state;
+  for (std::size_t port = 1; port <= store.limits().planes; ++port) {
+    const auto number = static_cast<std::uint8_t>(port);
+    if (!store.port_enabled(PortNumber(number))) state.disabled_ports.push_back(number);
+  }
+  for (const auto& [id, profile] : store.formats().all()) state.formats.push_back({id, profile});
+  for (const auto& [id, profile] : store.evs().all()) state.ev_profiles.push_back({id, profile});
+  for (const auto& [id, profile] : store.ccs().all()) state.cc_profiles.push_back({id, profile});
+  return json_of(state).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<std::string> restore_state(std::string_view text, ProfileStore& store,
+                                         std::vector<std::string>& left_out) {
+  if (text.empty()) return std::nullopt;
+  SavedState state;
+  const std::string error = read_json(Json::parse(text, nullptr, false), state);
+  if (!error.empty()) return "what was saved " + error;
+  if (state.version != 1) return "what was saved is of another version";
+  for (const std::uint8_t port : state.disabled_ports) store.set_port(PortNumber(port), false);
+  const auto keep = [&](const char* kind, std::uint64_t id, const Outcome& outcome) {
+    if (!outcome.ok())
+      left_out.push_back(std::string(kind) + std::to_string(id) + ": " + outcome.why);
+  };
+  for (auto& [id, profile] : state.formats) {
+    keep("EV format profile ", id.raw(), store.restore(id, std::move(profile)));
+  }
+  for (auto& [id, profile] : state.ev_profiles) {
+    keep("EV profile ", id.raw(), store.restore(id, std::move(profile)));
+  }
+  for (auto& [id, profile] : state.cc_profiles) {
+    keep("congestion control profile ", id.raw(), store.restore(id, std::move(profile)));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> write_state_file(const std::filesystem::path& file,
+                                            std::string_view text) {
+  std::error_code error;
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
+  std::filesystem::path fresh = file;
+  fresh += ".new";
+  {
+    std::ofstream out(fresh, std::ios::trunc | std::ios::binary);
+    out << text << std::flush;
+    if (!out) return fresh.string() + " cannot be written";
+  }
+  std::filesystem::rename(fresh, file, error);
+  if (error) return file.string() + " cannot be written: " + error.message();
+  return std::nullopt;
+}
+
+Result<std::string, std::string> read_state_file(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::string{};
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return failure(file.string() + " cannot be read");
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+}  // namespace openmrc::libmrc
