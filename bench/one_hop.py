@@ -164,17 +164,19 @@ def measure_bursts(cable, options, folder):
 
 
 def measure_latency(cable, options, folder):
-    ours, bare = [], []
-    for _ in range(options.rounds):
-        ours.append(mrc_test(cable, options.mrc, folder, "write-lat", 1, "verify", "-n",
-                             "20000")["results"]["t_typical"])
-        server = subprocess.Popen(cable.command(2, options.pingpong))
-        time.sleep(0.2)
-        bare.append(float(run(*cable.command(1, options.pingpong, ADDRESS[2]))))
-        server.wait(timeout=10)
-    print(f"\n2-byte write: {statistics.median(ours):.1f} us, bare UDP ping-pong: "
-          f"{statistics.median(bare):.1f} us, ratio "
-          f"{statistics.median(ours) / statistics.median(bare):.2f}")
+    """Both sides wait in the kernel, or both look all the time."""
+    for waiting, flags in (("sleep", ["--events"]), ("look", [])):
+        ours, bare = [], []
+        for _ in range(options.rounds):
+            ours.append(mrc_test(cable, options.mrc, folder, "write-lat", 1, "verify", "-n",
+                                 "20000", *flags)["results"]["t_typical"])
+            server = subprocess.Popen(cable.command(2, options.pingpong, waiting))
+            time.sleep(0.2)
+            bare.append(float(run(*cable.command(1, options.pingpong, waiting, ADDRESS[2]))))
+            server.wait(timeout=10)
+        print(f"\n{waiting}: 2-byte write {statistics.median(ours):.1f} us, bare UDP ping-pong "
+              f"{statistics.median(bare):.1f} us, ratio "
+              f"{statistics.median(ours) / statistics.median(bare):.2f}")
 
 
 def main():

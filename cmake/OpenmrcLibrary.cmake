@@ -30,6 +30,8 @@ function(openmrc_library)
   target_link_libraries(${target}
     PUBLIC ${arg_LINK}
     PRIVATE ${arg_LINK_PRIVATE} $<BUILD_INTERFACE:openmrc_flags>)
+  # What no header declares is nobody else's.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wmissing-declarations>)
   if(arg_PURE)
     target_compile_options(${target} PRIVATE -fno-exceptions)
     set_property(GLOBAL APPEND PROPERTY OPENMRC_PURE_FOLDERS "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -55,6 +57,8 @@ function(openmrc_test)
     set(arg_TIMEOUT 60)
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
+  # Each test has its own kHeader and the like; only libraries and programs are compiled by dozens.
+  set_target_properties(${arg_NAME} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINK} openmrc_flags GTest::gtest_main)
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX "${arg_NAME}."

@@ -8,14 +8,11 @@
 #include <cstring>
 
 #include "openmrc/base/check.h"
+#include "openmrc/datapath/socket_options.h"
 #include "openmrc/wire/decode.h"
 
 namespace openmrc::datapath {
 namespace {
-
-// From linux/in6.h and linux/udp.h, which cannot be included beside the headers of the C library.
-constexpr int kIpv6FlowInfo = 11;
-constexpr int kUdpGro = 104;
 
 wire::Ipv6Address address_of(const in6_addr& from) {
   wire::Ipv6Address address;

@@ -8,14 +8,11 @@
 #include <cstring>
 #include <utility>
 
+#include "openmrc/datapath/socket_options.h"
 #include "openmrc/datapath/sockets.h"
 
 namespace openmrc::datapath {
 namespace {
-
-// From linux/in6.h and linux/udp.h, which cannot be included beside the headers of the C library.
-constexpr int kIpv6FlowInfo = 11;
-constexpr int kUdpSegment = 103;
 
 // What the kernel takes as one message: a UDP datagram's worth, of so many segments.
 constexpr std::size_t kMessageBytesMax = 65'000;

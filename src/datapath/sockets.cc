@@ -12,17 +12,11 @@
 #include <cstring>
 #include <system_error>
 
+#include "openmrc/datapath/socket_options.h"
 #include "openmrc/datapath/steering.h"
 
 namespace openmrc::datapath {
 namespace {
-
-// From linux/in6.h and linux/udp.h, which cannot be included beside the headers of the C library.
-constexpr int kIpv6FlowInfo = 11;
-constexpr int kIpv6AutoFlowLabel = 70;
-constexpr int kUdpNoCheck6Tx = 101;
-constexpr int kUdpNoCheck6Rx = 102;
-constexpr int kUdpGro = 104;
 
 bool set(int socket, int level, int option, int value) {
   return ::setsockopt(socket, level, option, &value, sizeof value) == 0;

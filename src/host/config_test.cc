@@ -423,10 +423,22 @@ TEST(ConfigReference, HasEveryKeyWithTypeDefaultAndRange) {
 TEST(ConfigReference, IsAlsoTheManualPage) {
   std::ifstream file(OPENMRC_SOURCE_DIR "/docs/man/openmrc.toml.5");
   ASSERT_TRUE(file);
-  std::stringstream page;
-  page << file.rdbuf();
+  std::set<std::string> page;
+  std::string section;
+  std::string name;
+  const std::regex heading(R"(^\.SS "?\[+(\w+)\]+"?.*)");
+  std::smatch match;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_match(line, match, heading)) section = match[1];
+    if (line.starts_with(".B ")) name = line.substr(3);
+    if (line.starts_with('(')) page.insert(fmt::format("[{}] {} {}", section, name, line));
+  }
   for (const ConfigKey& key : config_keys()) {
-    EXPECT_NE(page.str().find("\n.B " + key.name + "\n"), std::string::npos) << key.name;
+    const std::string range = key.range.empty() ? "" : ", " + key.range;
+    const std::string preset = key.preset == "needed" ? "needed" : "default: " + key.preset;
+    const std::string wanted =
+        fmt::format("[{}] {} ({}{}; {})", key.section, key.name, key.type, range, preset);
+    EXPECT_TRUE(page.contains(wanted)) << "not there: " << wanted;
   }
 }
 

@@ -17,7 +17,7 @@ namespace openmrc::host {
 namespace {
 
 // What the kernel puts into one message at most when it lists everything.
-constexpr std::size_t kReadSize = 32 * 1024;
+constexpr std::size_t kMessagesSize = 32 * 1024;
 
 Error socket_error(std::string_view what) {
   return {.what = fmt::format("cannot watch links: {}: {}", what,
@@ -91,7 +91,7 @@ std::optional<LinkChange> LinkWatch::next() {
 
 // Whether there was something to read.
 bool LinkWatch::read_messages() {
-  std::array<std::byte, kReadSize> buffer;  // NOLINT: is filled
+  std::array<std::byte, kMessagesSize> buffer;  // NOLINT: is filled
   sockaddr_nl from{};
   iovec part{.iov_base = buffer.data(), .iov_len = buffer.size()};
   msghdr message{};

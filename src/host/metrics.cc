@@ -165,16 +165,16 @@ std::string prometheus_text(std::span<const Sample> samples) {
 }
 
 std::string metrics_json(std::span<const Sample> samples) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson list = OrderedJson::array();
   for (const Sample& sample : samples) {
-    Json labels = Json::object();
+    OrderedJson labels = OrderedJson::object();
     for (const auto& [name, value] : sample.labels) labels[name] = value;
-    Json entry{{"name", sample.name}, {"type", type_text(sample.type)}, {"labels", labels}};
+    OrderedJson entry{{"name", sample.name}, {"type", type_text(sample.type)}, {"labels", labels}};
     std::visit([&](auto value) { entry["value"] = value; }, sample.value);
     list.push_back(std::move(entry));
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::optional<Error> write_metrics_file(const std::filesystem::path& file, std::string_view text) {

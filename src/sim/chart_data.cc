@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kFaultsNamedMax = 3;  // in a chart; more are numbered
 constexpr std::size_t kSpansMax = 200;      // more would be one red surface
 
-double number(Picoseconds time) { return static_cast<double>(time.raw()); }
-
 Bucket merged(Bucket sum, const Bucket& more) {
   sum.payload_bytes.resize(std::max(sum.payload_bytes.size(), more.payload_bytes.size()));
   for (std::size_t plane = 0; plane < more.payload_bytes.size(); ++plane) {

@@ -21,7 +21,6 @@ struct Side {
   Figures figures;
 };
 
-double number(Picoseconds time) { return static_cast<double>(time.raw()); }
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
 template <Picoseconds Spread::* kPart>
@@ -64,49 +63,52 @@ Value of_flows(const Side& side, Count count) {
   return number(std::uint64_t{count});
 }
 
-struct Line {
+struct Measure {
   std::string_view key;
   std::string_view label;
   Unit unit;
   Value (*value)(const Side&);
 };
 
-constexpr std::array kLines{
-    Line{"end_ps", "ended after", Unit::kPicoseconds,
-         [](const Side& side) -> Value { return number(side.result.end); }},
-    Line{"flows_done", "flows finished", Unit::kCount,
-         [](const Side& side) { return of_flows(side, side.figures.flows_done); }},
-    Line{"flows_open", "flows not finished", Unit::kCount,
-         [](const Side& side) { return of_flows(side, side.figures.flows_open); }},
-    Line{"flows_failed", "flows failed", Unit::kCount,
-         [](const Side& side) { return of_flows(side, side.figures.flows_failed); }},
-    Line{"completion_median_ps", "completion time, median", Unit::kPicoseconds,
-         completion<&Spread::median>},
-    Line{"completion_p99_ps", "completion time, p99", Unit::kPicoseconds, completion<&Spread::p99>},
-    Line{"completion_max_ps", "completion time, max", Unit::kPicoseconds, completion<&Spread::max>},
-    Line{"flow_rate_median_bps", "flow rate, median", Unit::kBitsPerSecond,
-         flow_rate<&FlowRates::median>},
-    Line{"flow_rate_slowest_percent_bps", "flow rate, slowest 1 %", Unit::kBitsPerSecond,
-         flow_rate<&FlowRates::slowest_percent>},
-    Line{"flow_rate_slowest_bps", "flow rate, slowest", Unit::kBitsPerSecond,
-         flow_rate<&FlowRates::slowest>},
-    Line{"step_median_ps", "step time, median", Unit::kPicoseconds, step<&Spread::median>},
-    Line{"step_p99_ps", "step time, p99", Unit::kPicoseconds, step<&Spread::p99>},
-    Line{"step_max_ps", "step time, worst", Unit::kPicoseconds, step<&Spread::max>},
-    Line{"goodput_bps", "goodput", Unit::kBitsPerSecond,
-         [](const Side& side) -> Value { return side.figures.goodput; }},
-    Line{"share_of_line_rate_ppm", "share of line rate", Unit::kPartsPerMillion,
-         share_of_line_rate},
-    Line{"message_bytes_completed", "bytes of messages done", Unit::kBytes,
-         total<&Totals::message_bytes_completed>},
-    Line{"data_packets_sent", "data packets sent", Unit::kCount, total<&Totals::data_packets_sent>},
-    Line{"retransmissions", "retransmissions", Unit::kCount, total<&Totals::retransmissions>},
-    Line{"packets_marked", "packets marked (ECN)", Unit::kCount, total<&Totals::packets_marked>},
-    Line{"packets_trimmed", "packets trimmed", Unit::kCount, total<&Totals::packets_trimmed>},
-    Line{"packets_lost", "packets lost", Unit::kCount,
-         [](const Side& side) -> Value { return number(side.figures.packets_lost); }},
-    Line{"evs_lost", "EVs put out of use", Unit::kCount, ev_total<&Totals::evs_lost>},
-    Line{"evs_readmitted", "EVs brought back", Unit::kCount, ev_total<&Totals::evs_readmitted>},
+constexpr std::array kMeasures{
+    Measure{"end_ps", "ended after", Unit::kPicoseconds,
+            [](const Side& side) -> Value { return number(side.result.end); }},
+    Measure{"flows_done", "flows finished", Unit::kCount,
+            [](const Side& side) { return of_flows(side, side.figures.flows_done); }},
+    Measure{"flows_open", "flows not finished", Unit::kCount,
+            [](const Side& side) { return of_flows(side, side.figures.flows_open); }},
+    Measure{"flows_failed", "flows failed", Unit::kCount,
+            [](const Side& side) { return of_flows(side, side.figures.flows_failed); }},
+    Measure{"completion_median_ps", "completion time, median", Unit::kPicoseconds,
+            completion<&Spread::median>},
+    Measure{"completion_p99_ps", "completion time, p99", Unit::kPicoseconds,
+            completion<&Spread::p99>},
+    Measure{"completion_max_ps", "completion time, max", Unit::kPicoseconds,
+            completion<&Spread::max>},
+    Measure{"flow_rate_median_bps", "flow rate, median", Unit::kBitsPerSecond,
+            flow_rate<&FlowRates::median>},
+    Measure{"flow_rate_slowest_percent_bps", "flow rate, slowest 1 %", Unit::kBitsPerSecond,
+            flow_rate<&FlowRates::slowest_percent>},
+    Measure{"flow_rate_slowest_bps", "flow rate, slowest", Unit::kBitsPerSecond,
+            flow_rate<&FlowRates::slowest>},
+    Measure{"step_median_ps", "step time, median", Unit::kPicoseconds, step<&Spread::median>},
+    Measure{"step_p99_ps", "step time, p99", Unit::kPicoseconds, step<&Spread::p99>},
+    Measure{"step_max_ps", "step time, worst", Unit::kPicoseconds, step<&Spread::max>},
+    Measure{"goodput_bps", "goodput", Unit::kBitsPerSecond,
+            [](const Side& side) -> Value { return side.figures.goodput; }},
+    Measure{"share_of_line_rate_ppm", "share of line rate", Unit::kPartsPerMillion,
+            share_of_line_rate},
+    Measure{"message_bytes_completed", "bytes of messages done", Unit::kBytes,
+            total<&Totals::message_bytes_completed>},
+    Measure{"data_packets_sent", "data packets sent", Unit::kCount,
+            total<&Totals::data_packets_sent>},
+    Measure{"retransmissions", "retransmissions", Unit::kCount, total<&Totals::retransmissions>},
+    Measure{"packets_marked", "packets marked (ECN)", Unit::kCount, total<&Totals::packets_marked>},
+    Measure{"packets_trimmed", "packets trimmed", Unit::kCount, total<&Totals::packets_trimmed>},
+    Measure{"packets_lost", "packets lost", Unit::kCount,
+            [](const Side& side) -> Value { return number(side.figures.packets_lost); }},
+    Measure{"evs_lost", "EVs put out of use", Unit::kCount, ev_total<&Totals::evs_lost>},
+    Measure{"evs_readmitted", "EVs brought back", Unit::kCount, ev_total<&Totals::evs_readmitted>},
 };
 
 std::string cell(const Value& value, Unit unit) { return value ? human(*value, unit) : "-"; }
@@ -143,8 +145,9 @@ std::vector<ComparedFigure> compare(const RunResult& first, const RunResult& sec
   const Side one{first, figures_of(first)};
   const Side other{second, figures_of(second)};
   std::vector<ComparedFigure> figures;
-  for (const Line& line : kLines) {
-    ComparedFigure figure{line.key, line.label, line.unit, line.value(one), line.value(other)};
+  for (const Measure& measure : kMeasures) {
+    ComparedFigure figure{measure.key, measure.label, measure.unit, measure.value(one),
+                          measure.value(other)};
     if (figure.first || figure.second) figures.push_back(figure);
   }
   return figures;

@@ -20,7 +20,7 @@
 namespace openmrc::sim {
 namespace {
 
-constexpr std::size_t kFaultsShown = 50;
+constexpr std::size_t kFaultsReported = 50;
 constexpr std::size_t kFlowsShown = 20;
 
 // ---- Pieces of markup ----
@@ -145,7 +145,7 @@ std::string tiles(const RunResult& result, const Figures& figures) {
 std::string faults_section(const RunResult& result) {
   if (result.faults.empty()) return {};
   std::vector<std::vector<Cell>> rows;
-  for (std::size_t i = 0; i < std::min(result.faults.size(), kFaultsShown); ++i) {
+  for (std::size_t i = 0; i < std::min(result.faults.size(), kFaultsReported); ++i) {
     const FaultNote& fault = result.faults[i];
     const bool ends = fault.to != kNoTime;
     rows.push_back({{std::to_string(i + 1), true},
@@ -155,8 +155,8 @@ std::string faults_section(const RunResult& result) {
                     {fault.text}});
   }
   std::string note;
-  if (result.faults.size() > kFaultsShown) {
-    note = fmt::format("The first {} of {}.", kFaultsShown, grouped(result.faults.size()));
+  if (result.faults.size() > kFaultsReported) {
+    note = fmt::format("The first {} of {}.", kFaultsReported, grouped(result.faults.size()));
   }
   return section("Faults", note,
                  table({{"#", true}, {"from", true}, {"to", true}, {"for", true}, {"what"}}, rows));

@@ -23,8 +23,6 @@ constexpr std::size_t kBarsMax = 80;
 constexpr std::size_t kStepPointsMax = 500;
 constexpr const char* kBaselineColor = "var(--strong)";
 
-double number(Picoseconds time) { return static_cast<double>(time.raw()); }
-
 bool has_buckets(const RunResult& result) {
   return !result.buckets.empty() && result.bucket_width > Picoseconds(0);
 }

@@ -16,7 +16,7 @@ namespace {
 using fabric::Element;
 using fabric::Fabric;
 
-constexpr std::uint64_t kRngStream = 0x6661756c74;  // "fault"
+constexpr std::uint64_t kFaultStream = 0x6661756c74;  // "fault"
 
 constexpr std::uint64_t kFlapsMax = 1'000'000;
 
@@ -30,13 +30,13 @@ enum class FaultKind : std::uint8_t {
   kPlaneDown,
 };
 
-constexpr std::array<Word<FaultKind>, 7> kKinds{{{"cut", FaultKind::kCut},
-                                                 {"flap", FaultKind::kFlap},
-                                                 {"loss", FaultKind::kLoss},
-                                                 {"slow", FaultKind::kSlow},
-                                                 {"switch-down", FaultKind::kSwitchDown},
-                                                 {"port-down", FaultKind::kPortDown},
-                                                 {"plane-down", FaultKind::kPlaneDown}}};
+constexpr std::array<Word<FaultKind>, 7> kFaultKinds{{{"cut", FaultKind::kCut},
+                                                      {"flap", FaultKind::kFlap},
+                                                      {"loss", FaultKind::kLoss},
+                                                      {"slow", FaultKind::kSlow},
+                                                      {"switch-down", FaultKind::kSwitchDown},
+                                                      {"port-down", FaultKind::kPortDown},
+                                                      {"plane-down", FaultKind::kPlaneDown}}};
 constexpr std::array<Word<ElementGroup>, 4> kGroups{{{"uplinks", ElementGroup::kUplinks},
                                                      {"host-links", ElementGroup::kHostLinks},
                                                      {"t0", ElementGroup::kT0s},
@@ -80,7 +80,7 @@ class FaultReader {
 
   void read(Scenario& scenario) {
     section_.require("kind");
-    section_.read_word<FaultKind>("kind", kind_, kKinds);
+    section_.read_word<FaultKind>("kind", kind_, kFaultKinds);
     const std::vector<Element> elements = read_elements();
     const Breakage breakage = read_breakage();
     std::vector<BrokenElement> broken = read_times(elements);
@@ -264,7 +264,7 @@ class FaultReader {
 
 void read_faults(TomlSection& file, const Fabric& fabric, Scenario& scenario) {
   std::uint64_t place = 0;
-  const Rng rng = Rng(scenario.seed).fork(kRngStream);
+  const Rng rng = Rng(scenario.seed).fork(kFaultStream);
   file.for_each_table("fault", [&](TomlSection& section) {
     FaultReader(section, fabric, rng.fork(place++)).read(scenario);
   });

@@ -8,22 +8,22 @@
 namespace openmrc::sim {
 namespace {
 
-struct Unit {
+struct Suffix {
   std::string_view name;
   std::uint64_t worth;
 };
 
-constexpr Unit kTimes[]{
+constexpr Suffix kTimeSuffixes[]{
     {"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}};
-constexpr Unit kSizes[]{{"B", 1},
-                        {"kB", 1'000},
-                        {"KB", 1'000},
-                        {"MB", 1'000'000},
-                        {"GB", 1'000'000'000},
-                        {"KiB", std::uint64_t{1} << 10},
-                        {"MiB", std::uint64_t{1} << 20},
-                        {"GiB", std::uint64_t{1} << 30}};
-constexpr Unit kShares[]{{"%", kBillion / 100}};
+constexpr Suffix kSizeSuffixes[]{{"B", 1},
+                                 {"kB", 1'000},
+                                 {"KB", 1'000},
+                                 {"MB", 1'000'000},
+                                 {"GB", 1'000'000'000},
+                                 {"KiB", std::uint64_t{1} << 10},
+                                 {"MiB", std::uint64_t{1} << 20},
+                                 {"GiB", std::uint64_t{1} << 30}};
+constexpr Suffix kShareSuffixes[]{{"%", kBillion / 100}};
 
 constexpr std::uint64_t kMost = kTimeMax.raw();  // and of anything else
 constexpr std::size_t kFractionDigitsMax = 18;   // of a power of ten that fits in 64 bits
@@ -63,11 +63,11 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
 }
 
 // Nothing if the text is not an amount in one of the units, too large, or not whole.
-std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const Unit> units) {
+std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const Suffix> units) {
   const auto number = take_decimal(text);
   if (!number) return std::nullopt;
   while (text.starts_with(' ')) text.remove_prefix(1);
-  const auto unit = std::ranges::find(units, text, &Unit::name);
+  const auto unit = std::ranges::find(units, text, &Suffix::name);
   if (unit == units.end()) return std::nullopt;
   if (number->value > kMost / unit->worth) return std::nullopt;
   const std::uint64_t amount = number->value * unit->worth;
@@ -78,20 +78,20 @@ std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const
 }  // namespace
 
 Result<Picoseconds, std::string> parse_time(std::string_view text) {
-  const auto amount = parse_amount(text, kTimes);
+  const auto amount = parse_amount(text, kTimeSuffixes);
   if (amount) return Picoseconds(static_cast<std::int64_t>(*amount));
   return failure(std::string("must be a time with its unit (ns, us, ms or s), such as \"12 us\""));
 }
 
 Result<std::uint64_t, std::string> parse_bytes(std::string_view text) {
-  const auto amount = parse_amount(text, kSizes);
+  const auto amount = parse_amount(text, kSizeSuffixes);
   if (amount) return *amount;
   return failure(
       std::string("must be a number of bytes, or a size such as \"64 KiB\" or \"2 MB\""));
 }
 
 Result<std::uint32_t, std::string> parse_share(std::string_view text) {
-  const auto amount = parse_amount(text, kShares);
+  const auto amount = parse_amount(text, kShareSuffixes);
   if (amount && *amount <= kBillion) return static_cast<std::uint32_t>(*amount);
   return failure(std::string("must be a share from 0 to 1, or from \"0 %\" to \"100 %\""));
 }

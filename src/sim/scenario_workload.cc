@@ -23,13 +23,14 @@ enum class WorkloadKind : std::uint8_t {
   kHtsim,
 };
 
-constexpr std::array<Word<WorkloadKind>, 7> kKinds{{{"permutation", WorkloadKind::kPermutation},
-                                                    {"incast", WorkloadKind::kIncast},
-                                                    {"all-to-all", WorkloadKind::kAllToAll},
-                                                    {"all-reduce", WorkloadKind::kAllReduce},
-                                                    {"training", WorkloadKind::kTraining},
-                                                    {"flows", WorkloadKind::kFlows},
-                                                    {"htsim", WorkloadKind::kHtsim}}};
+constexpr std::array<Word<WorkloadKind>, 7> kWorkloadKinds{
+    {{"permutation", WorkloadKind::kPermutation},
+     {"incast", WorkloadKind::kIncast},
+     {"all-to-all", WorkloadKind::kAllToAll},
+     {"all-reduce", WorkloadKind::kAllReduce},
+     {"training", WorkloadKind::kTraining},
+     {"flows", WorkloadKind::kFlows},
+     {"htsim", WorkloadKind::kHtsim}}};
 constexpr std::array<Word<AllReduceKind>, 2> kAlgorithms{
     {{"ring", AllReduceKind::kRing}, {"halving-doubling", AllReduceKind::kHalvingDoubling}}};
 constexpr std::array<Word<Placement>, 2> kPlacements{
@@ -198,7 +199,7 @@ std::uint32_t read_host(TomlSection& section, std::string_view key, const toml::
 WorkloadSettings read_workload(TomlSection& section, const Fabric& fabric, ReadFile read_file) {
   WorkloadKind kind{};
   section.require("kind");
-  section.read_word<WorkloadKind>("kind", kind, kKinds);
+  section.read_word<WorkloadKind>("kind", kind, kWorkloadKinds);
   if (section.error().get()) return {};
   WorkloadSettings settings = read_kind(kind, section, fabric, read_file);
   section.finish();

@@ -21,6 +21,9 @@ constexpr Picoseconds picoseconds(Duration span) { return Picoseconds(span.raw()
 constexpr Instant instant_of(Picoseconds when) { return Instant(when.raw() / 1'000); }
 constexpr Picoseconds picoseconds(Instant when) { return Picoseconds(when.ns() * 1'000); }
 
+// For what is shown; the simulation itself counts in integers.
+constexpr double number(Picoseconds time) { return static_cast<double>(time.raw()); }
+
 // How long so many bytes take to leave; rounded up, so that no link is ever faster than it is.
 constexpr Picoseconds serialisation_time(std::uint32_t bytes, std::int64_t bits_per_second) {
   const std::int64_t bits = std::int64_t{bytes} * 8 * kPicosecondsPerSecond;  // 1 MB fits

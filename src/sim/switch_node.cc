@@ -11,7 +11,6 @@ namespace openmrc::sim {
 namespace {
 
 using softswitch::QueueClass;
-using softswitch::Verdict;
 
 // What wire::trim_packet does to the bytes of a WRITE.
 Packet trimmed(Packet packet, wire::TrimPlace place) {
@@ -108,15 +107,17 @@ void SwitchNode::arrive(std::uint32_t index, const Packet& packet, const Window&
   const QueueClass queue = packet.is_data ? QueueClass::kData : QueueClass::kControl;
   switch (judge_arrival(policy, queue, packet.trimmable, buffered_size(packet),
                         kTrimmedSize - kEthernetOverhead, port.data.bytes, port.control.bytes)) {
-    case Verdict::kQueue: return accept(index, packet, window, worker);
-    case Verdict::kTrim: {
+    case softswitch::Verdict::kQueue: return accept(index, packet, window, worker);
+    case softswitch::Verdict::kTrim: {
       ++worker.stats.totals.packets_trimmed;
       worker.stats.totals.payload_bytes_trimmed += payload_size(packet);
       ++worker.stats.bucket(packet.at).trimmed;
       return accept(index, trimmed(packet, policy.place), window, worker);
     }
-    case Verdict::kDropData: return worker.stats.lose(packet, Loss::kDataFull, packet.at);
-    case Verdict::kDropControl: return worker.stats.lose(packet, Loss::kControlFull, packet.at);
+    case softswitch::Verdict::kDropData:
+      return worker.stats.lose(packet, Loss::kDataFull, packet.at);
+    case softswitch::Verdict::kDropControl:
+      return worker.stats.lose(packet, Loss::kControlFull, packet.at);
   }
 }
 

@@ -120,10 +120,10 @@ std::byte* write_body(const EndpointResponse& response, PKey pkey, std::byte* at
 }
 
 template <class BodyKind>
-Dscp dscp_of(const BodyKind&, TrafficClass traffic_class, const DscpMap& map) {
+Dscp dscp_for(const BodyKind&, TrafficClass traffic_class, const DscpMap& map) {
   return map.of(traffic_class);
 }
-Dscp dscp_of(const TrimmedWrite& trimmed, TrafficClass, const DscpMap& map) {
+Dscp dscp_for(const TrimmedWrite& trimmed, TrafficClass, const DscpMap& map) {
   return map.of(trimmed.place);
 }
 
@@ -201,7 +201,7 @@ template <class BodyKind, class Route>
 [[gnu::always_inline]] inline HeadersWritten write_headers(const BodyKind& body, const Route& route,
                                                            const Packet& packet,
                                                            const DscpMap& dscp, std::byte* out) {
-  const IpMarks marks{.dscp = dscp_of(body, packet.traffic_class, dscp),
+  const IpMarks marks{.dscp = dscp_for(body, packet.traffic_class, dscp),
                       .ecn = packet.ecn,
                       .datagram_size = length16(kUdpSize + size_of(body).total())};
   const IpWritten ip = write_ip(route, marks, out);

@@ -25,6 +25,9 @@ SETTLE_S = 8  # after the last fault, for all paths to come back
 # On a busy machine a path may be taken for lost at any moment, also at the last; one that never comes
 # back is a path of every sample.
 OUT_AT_THE_END_MAX = 2
+# Without a fault hardly anything is sent again, however slow the links are.
+CALM_S = 3
+RESENT_WHEN_CALM_MAX = 0.01
 
 
 def start_pairs(lab, seconds, folder):
@@ -55,6 +58,7 @@ def collect(processes):
         rows.append({"pair": name, "gib": report["results"]["bytes"] / (1 << 30),
                      "gbps": report["results"]["bytes"] * 8 / report["results"]["seconds"] / 1e9,
                      "messages": report["results"]["n_iterations"],
+                     "sent": counters["data_sent"],
                      "resent": sum(value for key, value in counters.items()
                                    if key.startswith("resent_") and key != "resent_in_vain"),
                      "evs_lost": counters.get("evs_lost", 0),
@@ -65,6 +69,20 @@ def collect(processes):
         if bad > OUT_AT_THE_END_MAX:
             errors.append(f"{name}: {bad} paths are not back in use: {report['paths']}")
     return rows, errors
+
+
+def traffic(lab, seconds, folder, meanwhile):
+    """Returns what came of `meanwhile`, a row for each pair, and errors."""
+    processes = start_pairs(lab, seconds, folder)
+    try:
+        result = meanwhile()
+        return result, *collect(processes)
+    finally:
+        for _, _, pair in processes:
+            for process in pair:
+                if process.poll() is None:
+                    process.kill()
+                    process.communicate()
 
 
 def main():
@@ -82,19 +100,17 @@ def main():
     seconds = int(options.minutes * 60)
     with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
                                                       options.rate) as lab:
-        processes = start_pairs(lab, seconds + SETTLE_S, folder)
-        try:
+        _, rows, errors = traffic(lab, CALM_S, folder, lambda: None)
+        errors += [f"{row['pair']}: {row['resent']} of {row['sent']} packets sent again without "
+                   "a fault" for row in rows if row["resent"] > RESENT_WHEN_CALM_MAX * row["sent"]]
+
+        def cause_faults():
             time.sleep(2)
-            chaos = subprocess.run(lab.command("chaos", "--seed", str(options.seed), "--for",
-                                               f"{seconds - 2}s", "--json"), text=True,
-                                   capture_output=True, timeout=seconds + 60, check=False)
-            rows, errors = collect(processes)
-        finally:
-            for _, _, pair in processes:
-                for process in pair:
-                    if process.poll() is None:
-                        process.kill()
-                        process.communicate()
+            return subprocess.run(lab.command("chaos", "--seed", str(options.seed), "--for",
+                                              f"{seconds - 2}s", "--json"), text=True,
+                                  capture_output=True, timeout=seconds + 60, check=False)
+        chaos, rows, more = traffic(lab, seconds + SETTLE_S, folder, cause_faults)
+        errors += more
     if chaos.returncode:
         errors.append(f"mrc lab chaos: {chaos.stderr}")
     faults = [json.loads(line) for line in chaos.stdout.splitlines() if line.startswith("{")]

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "complaint.h"
 #include "ctl_agent.h"
 #include "ctl_set.h"
 #include "ctl_show.h"
@@ -22,12 +23,12 @@ namespace openmrc::tools {
 namespace ctl {
 
 int complain(const libmrc::Outcome& outcome) {
-  fmt::print(stderr, "mrc ctl: {}\n", outcome.why);
+  tools::complain("ctl", outcome.why);
   return outcome.error == ENOTCONN || outcome.error == ETIMEDOUT ? kNoAgent : kRefused;
 }
 
 int complain(const std::string& what) {
-  fmt::print(stderr, "mrc ctl: {}\n", what);
+  tools::complain("ctl", what);
   return kNoAgent;
 }
 

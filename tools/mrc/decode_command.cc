@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "complaint.h"
 #include "hex_text.h"
 #include "openmrc/wire/capture/capture_reader.h"
 #include "openmrc/wire/capture/dissection.h"
@@ -31,11 +32,6 @@ struct DecodeOptions {
   bool verbose = false;
   std::uint16_t udp_port = wire::kUdpPortRoce.raw();
 };
-
-int complain(const std::string& what) {
-  std::cerr << "mrc decode: " << what << '\n';
-  return 1;
-}
 
 std::optional<std::vector<std::byte>> read_all(const std::string& path) {
   std::ifstream file;
@@ -71,10 +67,10 @@ std::unique_ptr<PacketPrinter> printer_of(const DecodeOptions& options, bool ver
 int decode_hex(const DecodeOptions& options) {
   const auto bytes = parse_hex(options.hex);
   if (!bytes) {
-    return complain(
-        fmt::format("--hex: {}. Give pairs of hex digits; spaces, colons and line "
-                    "breaks between them are fine.",
-                    bytes.error()));
+    return complain("decode",
+                    fmt::format("--hex: {}. Give pairs of hex digits; spaces, colons and line "
+                                "breaks between them are fine.",
+                                bytes.error()));
   }
   const CapturedFrame frame{.bytes = *bytes,
                             .original_size = static_cast<std::uint32_t>(bytes->size()),
@@ -91,13 +87,14 @@ int decode_hex(const DecodeOptions& options) {
 int decode_file(const DecodeOptions& options) {
   const auto bytes = read_all(options.file);
   if (!bytes) {
-    return complain(fmt::format("cannot read '{}': check that it exists and that you may read it",
+    return complain("decode",
+                    fmt::format("cannot read '{}': check that it exists and that you may read it",
                                 options.file));
   }
   auto reader = CaptureReader::open(*bytes);
   if (!reader) {
-    return complain(fmt::format("'{}': {}. To decode a packet written in hex, use --hex.",
-                                options.file, describe(reader.error().error)));
+    return complain("decode", fmt::format("'{}': {}. To decode a packet written in hex, use --hex.",
+                                          options.file, describe(reader.error().error)));
   }
   const wire::WireSettings settings = settings_of(options);
   const auto printer = printer_of(options, options.verbose);
@@ -105,7 +102,8 @@ int decode_file(const DecodeOptions& options) {
     const auto frame = reader->next();
     if (!frame) {
       printer->finish();
-      return complain(fmt::format("'{}', byte {}: {}; the {} before it printed above", options.file,
+      return complain("decode",
+                      fmt::format("'{}', byte {}: {}; the {} before it printed above", options.file,
                                   frame.error().offset, describe(frame.error().error), number - 1));
     }
     if (!*frame) break;
@@ -149,7 +147,8 @@ void add_decode_command(CLI::App& app, int& exit_code) {
       "  mrc decode --json capture.pcapng | jq 'select(.kind == \"SACK\")'");
   command->callback([options, file, hex, &exit_code] {
     if (file->empty() && hex->empty()) {
-      exit_code = complain("give a capture FILE, or a packet with --hex; see mrc decode --help");
+      exit_code =
+          complain("decode", "give a capture FILE, or a packet with --hex; see mrc decode --help");
       return;
     }
     exit_code = hex->empty() ? decode_file(*options) : decode_hex(*options);

@@ -3,7 +3,6 @@
 
 #include <ifaddrs.h>
 #include <linux/lwtunnel.h>
-#include <linux/seg6_local.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -19,6 +18,11 @@
 
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/host/netlink.h"
+
+// Has addresses of its own unless those of netinet/in.h are there.
+// clang-format off
+#include <linux/seg6_local.h>
+// clang-format on
 
 namespace openmrc::tools::doctor {
 namespace {

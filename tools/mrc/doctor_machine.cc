@@ -18,6 +18,7 @@
 #include "doctor_findings.h"
 #include "doctor_kernel.h"
 #include "openmrc/datapath/file_descriptor.h"
+#include "openmrc/datapath/socket_options.h"
 #include "openmrc/datapath/sockets.h"
 #include "openmrc/datapath/steering.h"
 #include "openmrc/host/clock.h"
@@ -28,13 +29,6 @@ namespace {
 
 using datapath::FileDescriptor;
 using datapath::Mode;
-
-// From linux/in6.h and linux/udp.h, which cannot be included beside the headers of the C library.
-constexpr int kIpv6FlowInfo = 11;
-constexpr int kUdpNoCheck6Tx = 101;
-constexpr int kUdpNoCheck6Rx = 102;
-constexpr int kUdpSegment = 103;
-constexpr int kUdpGro = 104;
 
 FileDescriptor udp_socket() {
   return FileDescriptor(::socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -56,12 +50,15 @@ void check_options(const host::Config& config, Findings& findings) {
   const std::string_view no_segments = "set segments_max = 1 in [offload], or use Linux 4.18";
   const std::string_view no_gro = "set receive = false in [offload], or use Linux 5.0";
   for (const Option& option : std::to_array<Option>({
-           {"UDP_SEGMENT", IPPROTO_UDP, kUdpSegment, static_cast<int>(config.mtu), no_segments},
-           {"UDP_GRO", IPPROTO_UDP, kUdpGro, 1, no_gro},
-           {"UDP_NO_CHECK6_TX", IPPROTO_UDP, kUdpNoCheck6Tx, 1, "use Linux 3.16 or later"},
-           {"UDP_NO_CHECK6_RX", IPPROTO_UDP, kUdpNoCheck6Rx, 1, "use Linux 3.16 or later"},
+           {"UDP_SEGMENT", IPPROTO_UDP, datapath::kUdpSegment, static_cast<int>(config.mtu),
+            no_segments},
+           {"UDP_GRO", IPPROTO_UDP, datapath::kUdpGro, 1, no_gro},
+           {"UDP_NO_CHECK6_TX", IPPROTO_UDP, datapath::kUdpNoCheck6Tx, 1,
+            "use Linux 3.16 or later"},
+           {"UDP_NO_CHECK6_RX", IPPROTO_UDP, datapath::kUdpNoCheck6Rx, 1,
+            "use Linux 3.16 or later"},
            {"IPV6_RECVTCLASS", IPPROTO_IPV6, IPV6_RECVTCLASS, 1, "use Linux 2.6.14 or later"},
-           {"IPV6_FLOWINFO", IPPROTO_IPV6, kIpv6FlowInfo, 1, "use Linux 3.12 or later"},
+           {"IPV6_FLOWINFO", IPPROTO_IPV6, datapath::kIpv6FlowInfo, 1, "use Linux 3.12 or later"},
        })) {
     const FileDescriptor socket = udp_socket();
     const std::string check(option.name);
@@ -199,7 +196,7 @@ class LoopbackTrial {
     const sockaddr_in6 own =
         datapath::socket_address(wire::Ipv6Address::of({0, 0, 0, 0, 0, 0, 0, 1}), 0);
     return set(socket_.get(), IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
-           set(socket_.get(), IPPROTO_IPV6, kIpv6FlowInfo, 1) &&
+           set(socket_.get(), IPPROTO_IPV6, datapath::kIpv6FlowInfo, 1) &&
            ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0 &&
            connect_to_itself();
   }
@@ -212,7 +209,7 @@ class LoopbackTrial {
     msghdr message = make_message(control, CMSG_SPACE(sizeof(std::uint32_t)));
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = IPPROTO_IPV6;
-    header->cmsg_type = kIpv6FlowInfo;
+    header->cmsg_type = datapath::kIpv6FlowInfo;
     header->cmsg_len = CMSG_LEN(sizeof(std::uint32_t));
     std::memcpy(CMSG_DATA(header), &to.sin6_flowinfo, sizeof to.sin6_flowinfo);
     message.msg_name = &address_;
@@ -249,7 +246,7 @@ class LoopbackTrial {
       std::uint32_t value = 0;
       std::memcpy(&value, CMSG_DATA(each), sizeof value);
       if (each->cmsg_type == IPV6_TCLASS) arrival.traffic_byte = static_cast<std::uint8_t>(value);
-      if (each->cmsg_type == kIpv6FlowInfo) arrival.flow_label = ntohl(value) & 0xf'ffff;
+      if (each->cmsg_type == datapath::kIpv6FlowInfo) arrival.flow_label = ntohl(value) & 0xf'ffff;
     }
     return arrival;
   }

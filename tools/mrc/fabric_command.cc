@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "complaint.h"
 #include "fabric_draw.h"
 #include "fabric_load.h"
 #include "fabric_text.h"
@@ -29,11 +30,6 @@ namespace {
 
 using fabric::Fabric;
 using fabric::UsidPlan;
-
-int complain(const std::string& what) {
-  std::cerr << "mrc fabric: " << what << '\n';
-  return 1;
-}
 
 CLI::Option* add_file(CLI::App& command, std::string& file) {
   return command
@@ -114,13 +110,14 @@ void add_plan(CLI::App& parent, int& exit_code) {
       "  mrc fabric plan --planes 4 --rows 64 --hosts-per-row 32 --uplinks 16 --json");
   command->callback([options, &exit_code] {
     if (options->file.empty() != options->shape.any()) {
-      exit_code = complain("give either a FILE or a fabric by options; see mrc fabric plan --help");
+      exit_code = complain("fabric",
+                           "give either a FILE or a fabric by options; see mrc fabric plan --help");
       return;
     }
     const auto fabric =
         options->file.empty() ? options->shape.fabric() : load_fabric(options->file);
     if (!fabric) {
-      exit_code = complain(fabric.error());
+      exit_code = complain("fabric", fabric.error());
       return;
     }
     const fabric::Plan plan = plan_of(*fabric);
@@ -137,13 +134,13 @@ struct PathOptions {
 
 int print_path(const PathOptions& options) {
   const auto fabric = load_fabric(options.file);
-  if (!fabric) return complain(fabric.error());
+  if (!fabric) return complain("fabric", fabric.error());
   const auto source = parse_host(*fabric, options.source);
-  if (!source) return complain(to_string(source.error()));
+  if (!source) return complain("fabric", to_string(source.error()));
   const auto destination = parse_host(*fabric, options.destination);
-  if (!destination) return complain(to_string(destination.error()));
+  if (!destination) return complain("fabric", to_string(destination.error()));
   const auto choice = parse_choice(*fabric, options.ev);
-  if (!choice) return complain(to_string(choice.error()));
+  if (!choice) return complain("fabric", to_string(choice.error()));
   std::cout << path_table(UsidPlan(*fabric), *source, *destination, *choice);
   return 0;
 }
@@ -172,7 +169,7 @@ struct DrawOptions {
 
 int write_drawing(const DrawOptions& options) {
   const auto fabric = load_fabric(options.file);
-  if (!fabric) return complain(fabric.error());
+  if (!fabric) return complain("fabric", fabric.error());
   const std::string picture = draw_fabric(*fabric);
   if (options.output == "-") {
     std::cout << picture;
@@ -180,7 +177,7 @@ int write_drawing(const DrawOptions& options) {
   }
   std::ofstream file(options.output);
   file << picture << std::flush;
-  return file ? 0 : complain(fmt::format("cannot write '{}'", options.output));
+  return file ? 0 : complain("fabric", fmt::format("cannot write '{}'", options.output));
 }
 
 void add_draw(CLI::App& parent, int& exit_code) {
@@ -202,12 +199,12 @@ struct CheckOptions {
 
 int check(const CheckOptions& options) {
   const auto fabric = load_fabric(options.file);
-  if (!fabric) return complain(fabric.error());
+  if (!fabric) return complain("fabric", fabric.error());
   std::cout << one_line(*fabric) << '\n';
   const auto begin = std::chrono::steady_clock::now();
   const auto checked = check_plan(UsidPlan(*fabric), options.paths, options.seed);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  if (!checked) return complain(checked.error());
+  if (!checked) return complain("fabric", checked.error());
   std::cout << fmt::format(
       "  {:>11} uSIDs of switches, each unique\n"
       "  {:>11} uSIDs of hosts, each unique at its T0\n"

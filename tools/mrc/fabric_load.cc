@@ -13,7 +13,7 @@
 namespace openmrc::tools {
 namespace {
 
-std::optional<std::string> read_text(const std::string& path) {
+std::optional<std::string> read_file_or_input(const std::string& path) {
   std::ifstream file;
   if (path != "-") {
     file.open(path);
@@ -28,7 +28,7 @@ std::optional<std::string> read_text(const std::string& path) {
 }  // namespace
 
 Result<fabric::Fabric, std::string> load_fabric(const std::string& path) {
-  const auto text = read_text(path);
+  const auto text = read_file_or_input(path);
   if (!text) {
     return failure(
         fmt::format("cannot read '{}': check that it exists and that you may read it", path));

@@ -11,9 +11,12 @@ volatile std::sig_atomic_t caught = 0;
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(SecondInterrupt second) {
   struct sigaction action{};
   action.sa_handler = [](int) { caught = 1; };
+  if (second == SecondInterrupt::kKills) {
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 

@@ -6,7 +6,8 @@ namespace openmrc::tools {
 
 // From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program; calls that
 // wait return early.
-void catch_interrupts();
+enum class SecondInterrupt { kWaits, kKills };  // what is asked for again
+void catch_interrupts(SecondInterrupt second = SecondInterrupt::kWaits);
 [[nodiscard]] bool interrupted();
 
 }  // namespace openmrc::tools

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "complaint.h"
 #include "lab_spec.h"
 
 namespace openmrc::tools::lab {
@@ -32,17 +33,13 @@ constexpr const char* kHelp = "Lab; $OPENMRC_LAB or 'lab' if not said";
 
 }  // namespace
 
-int complain(const std::string& what) {
-  std::cerr << "mrc lab: " << what << '\n';
-  return 1;
-}
-
 void as_root(int& exit_code, const std::function<int()>& act) {
-  exit_code = geteuid() == 0
-                  ? act()
-                  : complain(fmt::format("labs are made of network namespaces, which only root "
-                                         "may make and enter: sudo {}",
-                                         command_line()));
+  exit_code =
+      geteuid() == 0
+          ? act()
+          : complain("lab", fmt::format("labs are made of network namespaces, which only root "
+                                        "may make and enter: sudo {}",
+                                        command_line()));
 }
 
 void add_name(CLI::App& command, std::string& name) {

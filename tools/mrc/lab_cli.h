@@ -8,9 +8,6 @@
 // What the verbs of `mrc lab` have in common.
 namespace openmrc::tools::lab {
 
-// Says what is wrong; the result is the exit code for it.
-int complain(const std::string& what);
-
 // Runs what needs root, or says how to become it. `exit_code` is what came of it.
 void as_root(int& exit_code, const std::function<int()>& act);
 

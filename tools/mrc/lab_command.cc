@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "complaint.h"
 #include "lab_build.h"
 #include "lab_cli.h"
 #include "lab_exec.h"
@@ -28,7 +29,6 @@ namespace {
 using lab::add_lab_option;
 using lab::add_name;
 using lab::as_root;
-using lab::complain;
 using lab::Spec;
 
 struct UpOptions {
@@ -72,7 +72,7 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
 
 int up(const Spec& spec) {
   const auto built = build(spec);
-  if (!built) return complain(built.error());
+  if (!built) return complain("lab", built.error());
   if (*built == lab::Built::kThere) {
     std::cout << fmt::format("The lab '{}' is there already; its links are healed.\n", spec.name);
   } else if (*built == lab::Built::kRebuilt) {
@@ -113,7 +113,7 @@ void add_up(CLI::App& parent, int& exit_code) {
   command->callback([options, &exit_code] {
     const auto spec = spec_of(*options);
     if (!spec) {
-      exit_code = complain(spec.error());
+      exit_code = complain("lab", spec.error());
     } else if (options->dry_run) {
       std::cout << script_of(*spec);
     } else {
@@ -130,14 +130,14 @@ struct DownOptions {
 int down(const DownOptions& options) {
   const auto there = lab::labs_there();
   if (!options.all && !lab::is_lab_name(options.name)) {
-    return complain(fmt::format("'{}' is no name of a lab", options.name));
+    return complain("lab", fmt::format("'{}' is no name of a lab", options.name));
   }
   if (!options.all && std::ranges::find(there, options.name) == there.end()) {
     std::cout << fmt::format("There is no lab '{}'.\n", options.name);
     return 0;
   }
   for (const std::string& name : options.all ? there : std::vector{options.name}) {
-    if (const auto removed = lab::remove(name); !removed) return complain(removed.error());
+    if (const auto removed = lab::remove(name); !removed) return complain("lab", removed.error());
     std::cout << fmt::format("The lab '{}' is gone.\n", name);
   }
   return 0;
@@ -171,7 +171,7 @@ struct ViewOptions {
 
 int status(const ViewOptions& options) {
   const auto spec = lab::load(options.name);
-  if (!spec) return complain(spec.error());
+  if (!spec) return complain("lab", spec.error());
   const auto states = states_of(*spec);
   std::cout << (options.json ? status_json(*spec, states) : status_text(*spec, states));
   return 0;
@@ -179,7 +179,7 @@ int status(const ViewOptions& options) {
 
 int picture(const ViewOptions& options) {
   const auto spec = lab::load(options.name);
-  if (!spec) return complain(spec.error());
+  if (!spec) return complain("lab", spec.error());
   std::cout << draw(*spec, states_of(*spec));
   return 0;
 }
@@ -219,10 +219,10 @@ void add_exec(CLI::App& parent, int& exit_code) {
       std::vector<std::string> program = command->remaining();
       std::ranges::move(parent.remaining(), std::back_inserter(program));
       const auto spec = lab::load(options->lab);
-      if (!spec) return complain(spec.error());
+      if (!spec) return complain("lab", spec.error());
       const auto host = parse_host(spec->fabric(), options->host);
-      if (!host) return complain(to_string(host.error()));
-      return complain(lab::execute(*spec, *host, program));  // it does not come back
+      if (!host) return complain("lab", to_string(host.error()));
+      return complain("lab", lab::execute(*spec, *host, program));  // it does not come back
     });
   });
 }
@@ -235,7 +235,7 @@ void add_soft_switch(CLI::App& parent, int& exit_code) {
   command->callback([name, &exit_code] {
     as_root(exit_code, [&] {
       const auto spec = lab::load(*name);
-      return spec ? be_soft_switch(*spec) : complain(spec.error());
+      return spec ? be_soft_switch(*spec) : complain("lab", spec.error());
     });
   });
 }

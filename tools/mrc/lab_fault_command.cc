@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "complaint.h"
 #include "lab_build.h"
 #include "lab_chaos.h"
 #include "lab_cli.h"
@@ -26,7 +27,6 @@ namespace {
 using fabric::LinkId;
 using lab::add_lab_option;
 using lab::as_root;
-using lab::complain;
 using lab::Fault;
 using lab::Moment;
 using lab::Spec;
@@ -99,25 +99,25 @@ void print_moment(bool json, std::string_view done, const std::vector<LinkId>& l
 
 int cut(const FaultOptions& options) {
   const auto spec = lab::load(options.lab);
-  if (!spec) return complain(spec.error());
+  if (!spec) return complain("lab", spec.error());
   const auto links = links_named(*spec, options.what);
-  if (!links) return complain(links.error());
+  if (!links) return complain("lab", links.error());
   const auto fault = fault_of(options, *links);
-  if (!fault) return complain(fault.error());
+  if (!fault) return complain("lab", fault.error());
   const auto moment = inflict(*spec, *links, *fault);
-  if (!moment) return complain(moment.error());
+  if (!moment) return complain("lab", moment.error());
   print_moment(options.json, "cut", *links, *moment);
   return 0;
 }
 
 int heal(const FaultOptions& options) {
   const auto spec = lab::load(options.lab);
-  if (!spec) return complain(spec.error());
+  if (!spec) return complain("lab", spec.error());
   auto links = links_named(*spec, options.what);
-  if (!links) return complain(links.error());
+  if (!links) return complain("lab", links.error());
   if (options.what.empty()) links = lab::all_links(spec->fabric());
   const auto moment = heal(*spec, *links);
-  if (!moment) return complain(moment.error());
+  if (!moment) return complain("lab", moment.error());
   print_moment(options.json, "healed", *links, *moment);
   return 0;
 }
@@ -165,16 +165,17 @@ struct FlapOptions {
 int flap_link(const FlapOptions& options) {
   constexpr double kHzMax = 50;  // beyond it a heal takes longer than half a turn
   const auto spec = lab::load(options.lab);
-  if (!spec) return complain(spec.error());
+  if (!spec) return complain("lab", spec.error());
   const auto link = parse_link(spec->fabric(), options.link);
-  if (!link) return complain(to_string(link.error()));
+  if (!link) return complain("lab", to_string(link.error()));
   const auto span = host::parse_time(options.span);
-  if (!span) return complain(fmt::format("'{}' is no time: write 5s or 500ms", options.span));
+  if (!span)
+    return complain("lab", fmt::format("'{}' is no time: write 5s or 500ms", options.span));
   if (!(options.hz > 0 && options.hz <= kHzMax)) {
-    return complain(fmt::format("--hz must be above 0 and at most {}", kHzMax));
+    return complain("lab", fmt::format("--hz must be above 0 and at most {}", kHzMax));
   }
   const auto cuts = flap(*spec, *link, options.hz, *span);
-  if (!cuts) return complain(cuts.error());
+  if (!cuts) return complain("lab", cuts.error());
   std::cout << fmt::format("{} was cut and healed {} times\n", name_of(*link), *cuts);
   return 0;
 }
@@ -219,10 +220,12 @@ void print_news(bool json, const lab::ChaosNews& news) {
 
 int chaos(const ChaosOptions& options) {
   const auto spec = lab::load(options.lab);
-  if (!spec) return complain(spec.error());
-  if (spec->shape.planes < 2) return complain("chaos spares one plane: it needs a lab with two");
+  if (!spec) return complain("lab", spec.error());
+  if (spec->shape.planes < 2)
+    return complain("lab", "chaos spares one plane: it needs a lab with two");
   const auto span = host::parse_time(options.span);
-  if (!span) return complain(fmt::format("'{}' is no time: write 1800s or 500ms", options.span));
+  if (!span)
+    return complain("lab", fmt::format("'{}' is no time: write 1800s or 500ms", options.span));
   const auto faults = draw_chaos(*spec, options.seed, *span);
   const auto tell = [&](const lab::ChaosNews& news) { print_news(options.json, news); };
   if (options.dry_run) {
@@ -230,7 +233,7 @@ int chaos(const ChaosOptions& options) {
     return 0;
   }
   const auto played = play_chaos(*spec, faults, *span, tell);
-  return played ? 0 : complain(played.error());
+  return played ? 0 : complain("lab", played.error());
 }
 
 void add_chaos(CLI::App& parent, int& exit_code) {

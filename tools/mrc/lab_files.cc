@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "lab_layout.h"
+#include "openmrc/host/config.h"
 #include "openmrc/host/units.h"
 #include "openmrc/wire/ip_address.h"
 
@@ -40,6 +42,14 @@ std::uint32_t payload_size(std::uint32_t mtu) {
   return size;
 }
 
+// With full queues a round trip takes twice its time and more; what is sent again before it ends is
+// sent in vain.
+unsigned timeout_exponent(Duration base_rtt) {
+  unsigned exponent = host::RetryConfig{}.timeout;
+  while (nanoseconds(1024) * (std::int64_t{1} << exponent) < base_rtt * 4) ++exponent;
+  return exponent;
+}
+
 // Packets of a slow link stand in line behind each other: the round trip is longer, and so is the
 // difference between planes. There, too, several packets in a row on one path gain nothing.
 std::string pace_text(const Spec& spec) {
@@ -47,9 +57,12 @@ std::string pace_text(const Spec& spec) {
   constexpr std::int64_t kFrameBits = 4300 * 8;
   constexpr std::int64_t kFramesInARoundTrip = 6;
   const Duration frame(kFrameBits * 1'000'000'000 / *spec.bits_per_second);
-  const std::int64_t us = (milliseconds(1) + frame * kFramesInARoundTrip).raw() / 1000;
-  return fmt::format("burst = 1\nreorder_floor = \"3ms\"\n\n[congestion]\nbase_rtt = \"{}us\"\n",
-                     us);
+  const Duration base_rtt = milliseconds(1) + frame * kFramesInARoundTrip;
+  const Duration reorder_floor = std::max(milliseconds(3), base_rtt * 3 / 2);
+  return fmt::format(
+      "burst = 1\nreorder_floor = \"{}us\"\n\n[retry]\ntimeout = {}\n\n"
+      "[congestion]\nbase_rtt = \"{}us\"\n",
+      reorder_floor.raw() / 1000, timeout_exponent(base_rtt), base_rtt.raw() / 1000);
 }
 
 std::string config_text(const Spec& spec, HostIndex host) {

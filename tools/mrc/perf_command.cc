@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 
+#include "complaint.h"
 #include "interrupt.h"
 #include "perf_bandwidth.h"
 #include "perf_latency.h"
@@ -23,11 +24,6 @@ constexpr std::uint64_t kBandwidthIterations = 5000;  // as in perftest
 constexpr std::uint64_t kLatencyIterations = 1000;
 constexpr Duration kClientWait = seconds(3600);
 
-void complain(const Error& error) {
-  fmt::print(stderr, "mrc perf: {}\n", error.what);
-  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
-}
-
 bool write_file(const std::string& file, const std::string& text) {
   if (file == "-") {
     fmt::print("{}\n", text);
@@ -36,7 +32,7 @@ bool write_file(const std::string& file, const std::string& text) {
   std::ofstream out(file);
   out << text << '\n';
   out.close();
-  if (!out) complain({.what = "cannot write " + file});
+  if (!out) complain("perf", Error{.what = "cannot write " + file});
   return static_cast<bool>(out);
 }
 
@@ -46,7 +42,7 @@ bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
   const std::optional<Error> error = run.run();
   const BandwidthResult& result = run.result();
   if (error) {
-    complain(*error);
+    complain("perf", *error);
   } else if (result.messages > 0) {
     print_bandwidth(session.plan(), options, result);
   }
@@ -61,7 +57,7 @@ bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
 bool run_latency_test(PerfSession& session, const PerfOptions& options) {
   const auto result = run_latency(session);
   if (!result) {
-    complain(result.error());
+    complain("perf", result.error());
     return false;
   }
   if (session.is_server()) return true;
@@ -80,7 +76,7 @@ bool run_session(PerfSession& session, const PerfOptions& options) {
                                                              : run_latency_test(session, options);
   if (timeline) {
     if (const auto error = timeline->finish()) {
-      complain(*error);
+      complain("perf", *error);
       good = false;
     }
   }
@@ -90,7 +86,7 @@ bool run_session(PerfSession& session, const PerfOptions& options) {
 int run_client(const PerfOptions& options) {
   auto session = PerfSession::connect(options);
   if (!session) {
-    complain(session.error());
+    complain("perf", session.error());
     return 1;
   }
   return run_session(**session, options) ? 0 : 1;
@@ -106,8 +102,8 @@ Result<std::uint16_t, Error> exchange_port(const PerfOptions& options) {
 int run_server(const PerfOptions& options) {
   auto listener = host::ExchangeListener::open(*exchange_port(options));
   if (!listener) {
-    complain({.what = to_string(listener.error()),
-              .remedy = "another server runs? choose a port with -p, on both sides"});
+    complain("perf", Error{.what = to_string(listener.error()),
+                           .remedy = "another server runs? choose a port with -p, on both sides"});
     return 1;
   }
   do {
@@ -119,7 +115,7 @@ int run_server(const PerfOptions& options) {
     }
     auto session = PerfSession::serve(options, *listener, kClientWait);
     if (!session) {
-      complain(session.error());
+      complain("perf", session.error());
       if (options.keep_serving && !interrupted()) continue;
       return 1;
     }
@@ -212,6 +208,8 @@ void add_write_lat(CLI::App& parent, int& exit_code) {
   command->add_flag("-H,--report-histogram,--report-histogrm", options->histogram,
                     "Show how the latencies are distributed");
   command->add_flag("-U,--report-unsorted", options->samples, "Print every sample");
+  command->add_flag("-e,--events", options->plan.sleeps,
+                    "Sleep until the answer is there, instead of looking for it all the time");
   start(*command, options, exit_code, kLatencyIterations);
 }
 

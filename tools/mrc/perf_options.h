@@ -22,6 +22,7 @@ struct PerfPlan {
   std::uint32_t depth = 128;  // messages of a queue pair on their way
   bool verify = false;
   bool both_ways = false;
+  bool sleeps = false;  // latency: waits in the kernel instead of looking all the time
 };
 
 struct PerfOptions {

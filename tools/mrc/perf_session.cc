@@ -25,7 +25,7 @@ std::string plan_text(const PerfPlan& plan) {
   return json{
       {"openmrc_perf", kVersion},      {"test", name(plan.test)},         {"size", plan.size},
       {"iterations", plan.iterations}, {"queue_pairs", plan.queue_pairs}, {"depth", plan.depth},
-      {"verify", plan.verify},         {"both_ways", plan.both_ways}}
+      {"verify", plan.verify},         {"both_ways", plan.both_ways},     {"sleeps", plan.sleeps}}
       .dump();
 }
 
@@ -50,7 +50,8 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
                 .queue_pairs = from.value("queue_pairs", 0u),
                 .depth = from.value("depth", 0u),
                 .verify = from.value("verify", false),
-                .both_ways = from.value("both_ways", false)};
+                .both_ways = from.value("both_ways", false),
+                .sleeps = from.value("sleeps", false)};
   if (plan.size == 0 || plan.size > (1u << 30) || plan.queue_pairs == 0 ||
       plan.queue_pairs > kQueuePairsMax || plan.depth == 0 || plan.depth > 15000) {
     return wrong("the client's plan is out of range");

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "complaint.h"
 #include "interrupt.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/host/exchange.h"
@@ -26,7 +27,7 @@ using host::Error;
 
 // Next to mrc perf, so that both can serve at once.
 constexpr std::uint16_t kPortDefault = 18516;
-constexpr Duration kAnswerMax = seconds(1);
+constexpr Duration kProbeAnswerMax = seconds(1);
 
 struct PingOptions {
   std::optional<std::string> host{};
@@ -38,9 +39,9 @@ struct PingOptions {
   bool json = false;
 };
 
-int complain(const Error& error) {
-  fmt::print(stderr, "mrc ping: {}\n", error.what);
-  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
+// Paths that do not answer are 1; not to have tried is another thing.
+int not_tried(const Error& error) {
+  complain("ping", error);
   return 2;
 }
 
@@ -87,9 +88,9 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
 
 int serve(const PingOptions& options) {
   auto host = open_host(options);
-  if (!host) return complain(host.error());
+  if (!host) return not_tried(host.error());
   const auto listener = host::ExchangeListener::open(options.port);
-  if (!listener) return complain({.what = to_string(listener.error())});
+  if (!listener) return not_tried({.what = to_string(listener.error())});
   fmt::print("{} answers; Ctrl-C ends it\n", (*host)->config().name);
   std::fflush(stdout);
   while (!interrupted()) {
@@ -97,7 +98,7 @@ int serve(const PingOptions& options) {
     if (!control) continue;
     const auto connection = connect(**host, *control);
     if (!connection) {
-      complain(connection.error());
+      complain("ping", connection.error());
       continue;
     }
     while (!interrupted() && !control->peer_gone()) {
@@ -132,14 +133,14 @@ std::vector<PathResult> probe_all(host::QueuePair& qp, std::size_t paths,
     return std::ranges::all_of(results,
                                [](const PathResult& r) { return r.rtts.size() == r.sent; });
   };
-  for (int i = 0; i < kAnswerMax.raw() / 10'000'000 && !all_answered(); ++i) {
+  for (int i = 0; i < kProbeAnswerMax.raw() / 10'000'000 && !all_answered(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     take();
   }
   return results;
 }
 
-struct Row {
+struct PathRow {
   std::string plane;
   std::string uplink;
   std::string path;
@@ -151,10 +152,10 @@ double loss_of(const PathResult& result) {
   return 100.0 * static_cast<double>(result.sent - result.rtts.size()) / result.sent;
 }
 
-void print_rows(const std::vector<Row>& rows) {
+void print_rows(const std::vector<PathRow>& rows) {
   fmt::print("{:6} {:7} {:>6} {:>9} {:>9} {:>9}  {}\n", "plane", "uplink", "loss", "min us",
              "avg us", "max us", "path");
-  for (const Row& row : rows) {
+  for (const PathRow& row : rows) {
     const auto& rtts = row.result.rtts;
     fmt::print("{:6} {:7} {:>5.0f}% ", row.plane, row.uplink, loss_of(row.result));
     if (rtts.empty()) {
@@ -170,9 +171,9 @@ void print_rows(const std::vector<Row>& rows) {
   }
 }
 
-void print_json(const std::vector<Row>& rows, const std::string& peer) {
+void print_json(const std::vector<PathRow>& rows, const std::string& peer) {
   nlohmann::ordered_json paths = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+  for (const PathRow& row : rows) {
     paths.push_back({{"plane", row.plane},
                      {"uplink", row.uplink},
                      {"path", row.path},
@@ -184,9 +185,9 @@ void print_json(const std::vector<Row>& rows, const std::string& peer) {
 }
 
 // What the paths that do not answer have in common, as far as whole planes go.
-void say_what_is_wrong(const std::vector<Row>& rows, const std::string& peer) {
+void say_what_is_wrong(const std::vector<PathRow>& rows, const std::string& peer) {
   const auto lost = static_cast<std::size_t>(
-      std::ranges::count_if(rows, [](const Row& row) { return row.result.rtts.empty(); }));
+      std::ranges::count_if(rows, [](const PathRow& row) { return row.result.rtts.empty(); }));
   if (lost == 0) return;
   if (lost == rows.size()) {
     fmt::print(
@@ -199,20 +200,20 @@ void say_what_is_wrong(const std::vector<Row>& rows, const std::string& peer) {
 
 int ping(const PingOptions& options) {
   auto host = open_host(options);
-  if (!host) return complain(host.error());
+  if (!host) return not_tried(host.error());
   auto control = host::ExchangeConnection::connect(*options.host, options.port,
                                                    (*host)->config().exchange_timeout);
   if (!control) {
-    return complain({.what = to_string(control.error()),
-                     .remedy = fmt::format("on {}: mrc ping --serve", *options.host)});
+    return not_tried({.what = to_string(control.error()),
+                      .remedy = fmt::format("on {}: mrc ping --serve", *options.host)});
   }
   auto connection = connect(**host, *control);
-  if (!connection) return complain(connection.error());
+  if (!connection) return not_tried(connection.error());
   host::QueuePair& qp = *connection->qp;
   const host::PathProfiles& paths = (*host)->paths();
   const auto& profile = *paths.profiles()[paths.profile_to(qp.peer_place())];
   const std::vector<PathResult> results = probe_all(qp, profile.size(), options);
-  std::vector<Row> rows;
+  std::vector<PathRow> rows;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const EvIndex ev(static_cast<std::uint8_t>(i));
     const fabric::PathChoice choice = paths.choice(ev, qp.peer_place());
@@ -223,7 +224,7 @@ int ping(const PingOptions& options) {
                     .result = results[i]});
   }
   std::ranges::stable_sort(rows, {},
-                           [](const Row& row) { return std::pair(row.plane, row.uplink); });
+                           [](const PathRow& row) { return std::pair(row.plane, row.uplink); });
   if (options.json) {
     print_json(rows, qp.peer_name());
   } else {
@@ -231,7 +232,7 @@ int ping(const PingOptions& options) {
     say_what_is_wrong(rows, qp.peer_name());
   }
   const bool all_well =
-      std::ranges::none_of(rows, [](const Row& row) { return row.result.rtts.empty(); });
+      std::ranges::none_of(rows, [](const PathRow& row) { return row.result.rtts.empty(); });
   return all_well ? 0 : 1;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "complaint.h"
 #include "openmrc/sim/compare.h"
 #include "sim_files.h"
 #include "sim_list.h"
@@ -76,7 +77,7 @@ int compare_results(const CompareOptions& options) {
   const auto second = load_result(options.second);
   for (const auto* result : {&first, &second}) {
     if (*result) continue;
-    complain(result->error());
+    complain("sim", result->error());
     return 2;
   }
   if (options.json) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "complaint.h"
 #include "openmrc/sim/human.h"
 #include "sim_files.h"
 #include "sim_text.h"
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Row {
+struct ScenarioRow {
   std::string file{};
   std::string hosts{};
   std::string title{};
@@ -50,14 +51,14 @@ std::vector<fs::path> scenario_files(const fs::path& folder, std::error_code& er
   return files;
 }
 
-void print(const std::vector<Row>& rows) {
+void print(const std::vector<ScenarioRow>& rows) {
   std::size_t file_width = 0;
   std::size_t hosts_width = 0;
-  for (const Row& row : rows) {
+  for (const ScenarioRow& row : rows) {
     file_width = std::max(file_width, row.file.size());
     hosts_width = std::max(hosts_width, row.hosts.size());
   }
-  for (const Row& row : rows) {
+  for (const ScenarioRow& row : rows) {
     std::cout << fmt::format("{:<{}}  {:>{}}  {}\n", row.file, file_width, row.hosts, hosts_width,
                              row.title);
   }
@@ -69,22 +70,24 @@ int list_scenarios(const std::string& folder) {
   const std::optional<fs::path> place =
       folder.empty() ? scenarios_that_came_along() : std::optional<fs::path>(folder);
   if (!place) {
-    complain("the scenarios that come with OpenMRC are not where this program is; give a folder");
+    complain("sim",
+             "the scenarios that come with OpenMRC are not where this program is; give a folder");
     return 2;
   }
   std::error_code error;
   const std::vector<fs::path> files = scenario_files(*place, error);
   if (error) {
-    complain(fmt::format("cannot read the folder '{}': {}", place->string(), error.message()));
+    complain("sim",
+             fmt::format("cannot read the folder '{}': {}", place->string(), error.message()));
     return 2;
   }
-  if (files.empty()) complain(fmt::format("no scenarios (*.toml) in '{}'", place->string()));
-  std::vector<Row> rows;
+  if (files.empty()) complain("sim", fmt::format("no scenarios (*.toml) in '{}'", place->string()));
+  std::vector<ScenarioRow> rows;
   bool all_well = true;
   for (const fs::path& file : files) {
     const auto loaded = load_scenario(file.string());
     if (!loaded) {
-      complain(loaded.error());
+      complain("sim", loaded.error());
       all_well = false;
       continue;
     }

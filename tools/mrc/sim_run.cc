@@ -9,6 +9,8 @@
 #include <iostream>
 #include <thread>
 
+#include "complaint.h"
+#include "interrupt.h"
 #include "openmrc/sim/compare.h"
 #include "openmrc/sim/human.h"
 #include "openmrc/sim/report.h"
@@ -71,7 +73,7 @@ std::size_t threads_for(const Scenario& scenario, const SimRunOptions& options) 
 }
 
 Stop stop_of(const Scenario& scenario, const RunResult& result) {
-  if (RunWatch::interrupted()) return Stop::kInterrupted;
+  if (interrupted()) return Stop::kInterrupted;
   const bool limited = scenario.time_limit > sim::Picoseconds{};
   return limited && result.end >= scenario.time_limit ? Stop::kTimeLimit : Stop::kNothingLeft;
 }
@@ -103,7 +105,7 @@ Scenario with_transport(Scenario scenario, const std::string& transport) {
 
 std::optional<Run> run_baseline(const Scenario& scenario, const Run& first,
                                 const SimRunOptions& options) {
-  if (!options.baseline || RunWatch::interrupted()) return std::nullopt;
+  if (!options.baseline || interrupted()) return std::nullopt;
   Scenario baseline = as_rc(scenario);
   if (baseline.time_limit == sim::Picoseconds{}) {
     baseline.time_limit = first.result.end * kBaselineTimes;
@@ -160,7 +162,7 @@ class Story {
     bool written = true;
     const auto write = [&](const std::string& path, const std::string& text) {
       const std::string problem = write_text(path, text);
-      if (!problem.empty()) complain(problem);
+      if (!problem.empty()) complain("sim", problem);
       written = written && problem.empty();
     };
     if (!options_.json.empty() && options_.json != "-") {
@@ -175,10 +177,11 @@ class Story {
 
   // The baseline may well not finish: that is a result too.
   [[nodiscard]] int verdict() const {
-    if (!first_.problems.empty()) complain(first_.problems);
-    if (baseline_ && !baseline_->problems.empty()) complain("with RC " + baseline_->problems);
+    if (!first_.problems.empty()) complain("sim", first_.problems);
+    if (baseline_ && !baseline_->problems.empty())
+      complain("sim", "with RC " + baseline_->problems);
     const bool adds_up = !baseline_ || check_conservation(baseline_->result.totals).empty();
-    return first_.problems.empty() && adds_up && !RunWatch::interrupted() ? kAllWell : kNotFinished;
+    return first_.problems.empty() && adds_up && !interrupted() ? kAllWell : kNotFinished;
   }
 
  private:
@@ -224,7 +227,7 @@ class Story {
 
 int run_scenario(const SimRunOptions& options) {
   const auto give_up = [](const std::string& why) {
-    complain(why);
+    complain("sim", why);
     return kNothingRun;
   };
   if (const std::string problem = usage_problem(options); !problem.empty()) return give_up(problem);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim_text.h"
 
-#include <iostream>
 #include <sstream>
 
 namespace openmrc::tools {
@@ -25,10 +24,6 @@ std::string wrapped_paragraph(const std::string& text) {
 }
 
 }  // namespace
-
-void complain(std::string_view what) {
-  std::cerr << "mrc sim: " << what << (what.ends_with('\n') ? "" : "\n");
-}
 
 std::string wrapped(std::string_view text) {
   std::string out;

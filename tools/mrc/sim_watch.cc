@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <iostream>
 
+#include "interrupt.h"
 #include "openmrc/sim/human.h"
 
 namespace openmrc::tools {
@@ -21,18 +21,6 @@ constexpr auto kBetweenShows = 250ms;  // on a terminal, where the line is writt
 constexpr auto kBetweenLines = 10s;    // in a log
 // The first speeds of a run say little about the rest.
 constexpr double kSecondsBeforeForecast = 1;
-
-volatile std::sig_atomic_t interrupt_seen = 0;
-
-extern "C" void note_interrupt(int /*signal*/) { interrupt_seen = 1; }
-
-void catch_interrupts() {
-  struct sigaction action{};
-  action.sa_handler = note_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 std::size_t terminal_width() {
   winsize size{};
@@ -55,15 +43,13 @@ std::string human_seconds(double exact) {
 
 RunWatch::RunWatch(Settings settings)
     : settings_(std::move(settings)), on_terminal_(isatty(STDERR_FILENO) == 1) {
-  catch_interrupts();
+  catch_interrupts(SecondInterrupt::kKills);
   if (on_terminal_ && !settings_.quiet) write_over(settings_.name + ": setting up");
 }
 
 RunWatch::~RunWatch() {
   if (on_terminal_ && !settings_.quiet) write_over("");
 }
-
-bool RunWatch::interrupted() { return interrupt_seen != 0; }
 
 double RunWatch::seconds() const {
   return std::chrono::duration<double>(Clock::now() - begin_).count();

@@ -29,8 +29,6 @@ class RunWatch {
 
   [[nodiscard]] const sim::Progress& last() const { return last_; }
   [[nodiscard]] double seconds() const;
-  // Whether Ctrl-C was pressed, in this run or before it.
-  static bool interrupted();
 
  private:
   using Clock = std::chrono::steady_clock;

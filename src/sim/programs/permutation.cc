@@ -9,7 +9,7 @@ namespace {
 
 using fabric::HostIndex;
 
-constexpr std::uint64_t kRngStream = 0x7065726d;  // "perm"
+constexpr std::uint64_t kPermutationStream = 0x7065726d;  // "perm"
 
 // The same message to the same host, one after the other.
 class Sender final : public Program {
@@ -92,7 +92,7 @@ std::unique_ptr<Workload> workload_of(const Permutation& settings, const fabric:
                                       std::uint64_t seed) {
   const std::uint32_t group = settings.across_rows ? fabric.shape().hosts_per_row : 1;
   return std::make_unique<PermutationWorkload>(
-      settings, permutation_across(fabric.hosts(), group, Rng(seed).fork(kRngStream)));
+      settings, permutation_across(fabric.hosts(), group, Rng(seed).fork(kPermutationStream)));
 }
 
 }  // namespace openmrc::sim
