@@ -238,7 +238,8 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
 
 std::optional<PostError> QueuePair::post_receive(WorkId id) {
   return shard_.run(
-      [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); });
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); },
+      Shard::Send::kLater);
 }
 
 core::QueuePairState QueuePair::state() const {

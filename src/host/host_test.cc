@@ -102,6 +102,24 @@ TEST_P(HostProgress, WritesArriveAndAreReported) {
   EXPECT_TRUE(to.memory == from.memory);
 }
 
+// Each packet is a system call: what is answered to a message must not stand before its reply.
+TEST(Host, AnswersLeaveAfterWhatTheCallerPostsNext) {
+  Side to(loopback_config(Progress::kCaller));
+  Side from(loopback_config(Progress::kSleep));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  ASSERT_FALSE(receiver->post_receive(1));
+  ASSERT_FALSE(sender->post_write({.immediate = 1}));
+  ASSERT_EQ(wait_for(*to.queue, 1).size(), 1U);
+  const auto answers = [&] { return to.host->counters().of(core::Count::kSacksSent); };
+  EXPECT_EQ(answers(), 0U);
+  ASSERT_FALSE(receiver->post_receive(2));
+  EXPECT_EQ(answers(), 0U);
+  ASSERT_FALSE(receiver->post_write({.id = 3, .immediate = 3}));
+  EXPECT_EQ(answers(), 1U);
+}
+
 TEST(Host, SaysWhoDidNotAnswerAndWhere) {
   Side from(loopback_config(Progress::kSleep));
   auto sender = from.make_queue_pair();

@@ -132,7 +132,7 @@ bool Shard::round() {
   rounds_without_timers_ = wait_on ? rounds_without_timers_ + 1 : 0;
   const bool due = !wait_on && deadline && *deadline <= at;
   if (due) endpoint_.handle_timeout(at);
-  return follow_up() || arrivals != Arrivals::kNone || due;
+  return follow_up(Send::kNow) || arrivals != Arrivals::kNone || due;
 }
 
 void Shard::take_link_changes(Instant at) {
@@ -172,12 +172,13 @@ Shard::Arrivals Shard::take_arrivals() {
 }
 
 // Returns whether anything was sent.
-bool Shard::follow_up() {
+bool Shard::follow_up(Send send) {
   // What can be reported goes first: somebody may wait for it.
   const bool reported = deliver_completions();
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
-  more_to_send_ = reported && progress_ == Progress::kCaller && endpoint_.wants_to_send();
+  more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
+                  endpoint_.wants_to_send();
   const std::size_t sent = more_to_send_ ? 0 : transmit();
   while (const auto event = endpoint_.poll_event()) on_event_(*event);
   set_alarm();

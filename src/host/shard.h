@@ -55,17 +55,20 @@ class Shard {
   // Starts the thread, if the shard shall have one.
   void start();
 
-  // Calls work(endpoint, now) as the owner, then sends and reports what came of it.
+  // Calls work(endpoint, now) as the owner, then reports and sends what came of it. What has
+  // nothing to send itself may leave the rest, too, to a caller that drives the shard
+  // (Send::kLater).
+  enum class Send { kNow, kLater };
   template <class Work>
-  auto run(Work work) {
+  auto run(Work work, Send send = Send::kNow) {
     const Ownership owner(*this);
     const Instant at = now();
     if constexpr (std::is_void_v<decltype(work(endpoint_, at))>) {
       work(endpoint_, at);
-      (void)follow_up();
+      (void)follow_up(send);
     } else {
       auto result = work(endpoint_, at);
-      (void)follow_up();
+      (void)follow_up(send);
       return result;
     }
   }
@@ -134,7 +137,7 @@ class Shard {
   [[nodiscard]] Arrivals take_arrivals();
   void take_link_changes(Instant at);
   void set_port(Instant at, std::size_t plane);
-  [[nodiscard]] bool follow_up();
+  [[nodiscard]] bool follow_up(Send send);
   [[nodiscard]] std::size_t transmit();
   void find_ways(std::span<core::Transmit> burst) const;
   void send(std::span<const core::Transmit> burst);
