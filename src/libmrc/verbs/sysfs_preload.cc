@@ -75,14 +75,12 @@ Function* next(const char* name) {
 using Open = int(const char*, int, ...);
 using FileOpen = FILE*(const char*, const char*);
 
-// The mode is there only if a file may be made.
-template <class... Mode>
-int open_with(Open* real, const char* path, int flags, Mode... mode) {
+// There is a mode only if a file may be made.
+int open_with(Open* real, const char* path, int flags, va_list mode) {
   if (const auto content = content_of(path)) return file_with(*content);
-  return real(path, flags, mode...);
+  const bool makes_file = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  return makes_file ? real(path, flags, va_arg(mode, mode_t)) : real(path, flags);
 }
-
-bool makes_file(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
 FILE* file_open_with(FileOpen* real, const char* path, const char* mode) {
   const auto content = content_of(path);
@@ -111,22 +109,20 @@ char* realpath(const char* path, char* resolved) noexcept {
 
 int open(const char* path, int flags, ...) {
   static auto* const kReal = next<Open>("open");
-  if (!makes_file(flags)) return open_with(kReal, path, flags);
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = va_arg(arguments, mode_t);
-  va_end(arguments);
-  return open_with(kReal, path, flags, mode);
+  va_list mode;
+  va_start(mode, flags);
+  const int fd = open_with(kReal, path, flags, mode);
+  va_end(mode);
+  return fd;
 }
 
 int open64(const char* path, int flags, ...) {
   static auto* const kReal = next<Open>("open64");
-  if (!makes_file(flags)) return open_with(kReal, path, flags);
-  va_list arguments;
-  va_start(arguments, flags);
-  const auto mode = va_arg(arguments, mode_t);
-  va_end(arguments);
-  return open_with(kReal, path, flags, mode);
+  va_list mode;
+  va_start(mode, flags);
+  const int fd = open_with(kReal, path, flags, mode);
+  va_end(mode);
+  return fd;
 }
 
 FILE* fopen(const char* path, const char* mode) {
