@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "openmrc/host/clock.h"
-#include "openmrc/libmrc/device.h"
+#include "openmrc/verbs/device.h"
 
 namespace {
 

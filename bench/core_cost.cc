@@ -21,11 +21,11 @@
 #include <string_view>
 #include <vector>
 
-#include "endpoint_pair.h"
-#include "heap_count.h"
+#include "bench/endpoint_pair.h"
+#include "bench/heap_count.h"
 #include "openmrc/base/check.h"
 #include "openmrc/base/rng.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
 

@@ -23,10 +23,10 @@
 #include <variant>
 #include <vector>
 
-#include "endpoint_pair.h"
-#include "heap_count.h"
+#include "bench/endpoint_pair.h"
+#include "bench/heap_count.h"
 #include "openmrc/base/check.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/packet.h"
 
 namespace {

@@ -9,9 +9,9 @@
 #include "openmrc/base/check.h"
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/endpoint.h"
-#include "openmrc/core/nscc.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/core/congestion/nscc.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "openmrc/wire/field/ip_address.h"
 
 // The network that the benchmarks of the core assume, and how they connect queue pairs over it.
 namespace openmrc::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "heap_count.h"
+#include "bench/heap_count.h"
 
 #include <malloc.h>
 

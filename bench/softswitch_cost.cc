@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heap_count.h"
+#include "bench/heap_count.h"
 #include "openmrc/base/check.h"
 #include "openmrc/softswitch/switch.h"
 #include "openmrc/wire/encode.h"

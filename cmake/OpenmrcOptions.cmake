@@ -12,6 +12,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # Every header of a library is compiled alone by the target all_verify_interface_header_sets.
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
+# Linking some forty programs and libraries is most of what a small change costs.
+find_program(OPENMRC_MOLD mold)
+if(OPENMRC_MOLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT OPENMRC_FUZZ)
+  add_link_options(-fuse-ld=mold)
+endif()
+
 # Linked privately by every target of ours; never reaches a user of the installed libraries.
 add_library(openmrc_flags INTERFACE)
 target_compile_features(openmrc_flags INTERFACE cxx_std_23)

@@ -14,9 +14,9 @@
 
 #include "openmrc/wire/capture/pcapng_writer.h"
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/trim.h"
-#include "openmrc/wire/usid.h"
 
 namespace {
 

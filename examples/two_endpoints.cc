@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 
 namespace {
 

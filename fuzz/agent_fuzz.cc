@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "fuzz_check.h"
-#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "fuzz/fuzz_check.h"
+#include "openmrc/agent/agent_protocol.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace openmrc::libmrc;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz_check.h"
+#include "fuzz/fuzz_check.h"
 #include "openmrc/wire/capture/capture_reader.h"
 #include "openmrc/wire/capture/dissection.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <variant>
 
-#include "endpoint_world.h"
-#include "openmrc/wire/connection_id.h"
+#include "fuzz/endpoint_world.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
-#include "support/arbitrary_packet.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace openmrc::fuzz {
 

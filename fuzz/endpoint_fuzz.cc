@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "endpoint_states.h"
-#include "endpoint_world.h"
-#include "fuzz_input.h"
-#include "hostile_packets.h"
+#include "fuzz/endpoint_states.h"
+#include "fuzz/endpoint_world.h"
+#include "fuzz/fuzz_input.h"
+#include "fuzz/hostile_packets.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoint_states.h"
+#include "fuzz/endpoint_states.h"
 
 #include <array>
 #include <utility>
 
-#include "fuzz_input.h"
-#include "hostile_packets.h"
-#include "openmrc/wire/connection_id.h"
+#include "fuzz/fuzz_input.h"
+#include "fuzz/hostile_packets.h"
+#include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::fuzz {
 namespace {

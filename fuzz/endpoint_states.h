@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "endpoint_world.h"
+#include "fuzz/endpoint_world.h"
 
 namespace openmrc::fuzz {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoint_world.h"
+#include "fuzz/endpoint_world.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "openmrc/wire/connection_id.h"
+#include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::fuzz {
 namespace {

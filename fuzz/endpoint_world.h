@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "guarded_memory.h"
+#include "fuzz/guarded_memory.h"
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::fuzz {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fuzz_check.h"
+#include "fuzz/fuzz_check.h"
 #include "openmrc/base/bytes.h"
 
 #if defined(__has_feature)

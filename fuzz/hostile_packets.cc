@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hostile_packets.h"
+#include "fuzz/hostile_packets.h"
 
 #include <algorithm>
 #include <array>
 #include <variant>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/wire/connection_id.h"
-#include "support/arbitrary_packet.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace openmrc::fuzz {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "endpoint_world.h"
-#include "fuzz_input.h"
+#include "fuzz/endpoint_world.h"
+#include "fuzz/fuzz_input.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::fuzz {

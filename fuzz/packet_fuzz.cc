@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz_check.h"
+#include "fuzz/fuzz_check.h"
 #include "openmrc/wire/capture/dissection.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
 #include "openmrc/wire/trim.h"
-#include "support/arbitrary_packet.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace {
 

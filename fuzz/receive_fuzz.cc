@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
-#include "fuzz_check.h"
-#include "fuzz_input.h"
+#include "fuzz/fuzz_check.h"
+#include "fuzz/fuzz_input.h"
 #include "openmrc/datapath/arrival.h"
 #include "openmrc/datapath/forwarding.h"
 #include "openmrc/datapath/steering.h"

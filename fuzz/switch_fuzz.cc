@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz_check.h"
-#include "fuzz_input.h"
+#include "fuzz/fuzz_check.h"
+#include "fuzz/fuzz_input.h"
 #include "openmrc/softswitch/switch.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent.h"
+#include "openmrc/agent/agent.h"
 
 #include <cerrno>
 #include <type_traits>

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/libmrc/agent/agent_protocol.h"
-#include "openmrc/libmrc/profiles/profile_store.h"
+#include "openmrc/agent/agent_protocol.h"
+#include "openmrc/agent/profiles/profile_store.h"
 
 namespace openmrc::libmrc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_client.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -11,7 +11,7 @@
 #include <memory>
 #include <variant>
 
-#include "openmrc/libmrc/agent/agent_socket.h"
+#include "openmrc/agent/agent_socket.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "openmrc/agent/agent_protocol.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "openmrc/datapath/file_descriptor.h"
-#include "openmrc/libmrc/agent/agent_protocol.h"
 
 namespace openmrc::libmrc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_client.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "openmrc/libmrc/agent/agent_server.h"
-#include "openmrc/libmrc/agent/agent_socket.h"
-#include "openmrc/libmrc/profiles/test_profiles.h"
+#include "openmrc/agent/agent_server.h"
+#include "openmrc/agent/agent_socket.h"
+#include "openmrc/agent/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <variant>
 
-#include "openmrc/libmrc/agent/agent_client.h"
-#include "openmrc/libmrc/agent/agent_socket.h"
+#include "openmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_socket.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "openmrc/agent/agent_protocol.h"
 
 #include <cstdlib>
 #include <utility>
 
-#include "openmrc/libmrc/profiles/profile_json.h"
+#include "openmrc/agent/profiles/profile_json.h"
 
 namespace openmrc::libmrc {
 

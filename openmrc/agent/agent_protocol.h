@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "openmrc/agent/profiles/profile_types.h"
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
 
 // What the node's agent (mrcd) and programs say to each other. One message is one JSON object in
 // one packet of a UNIX socket (SOCK_SEQPACKET). A program sends requests, each with a number of its

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "openmrc/agent/agent_protocol.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <variant>
 
+#include "openmrc/agent/profiles/test_profiles.h"
 #include "openmrc/base/rng.h"
-#include "openmrc/libmrc/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_server.h"
+#include "openmrc/agent/agent_server.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/libmrc/agent/agent_socket.h"
+#include "openmrc/agent/agent_socket.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "openmrc/agent/agent.h"
 #include "openmrc/base/result.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/host/error.h"
-#include "openmrc/libmrc/agent/agent.h"
 
 namespace openmrc::libmrc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_socket.h"
+#include "openmrc/agent/agent_socket.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "openmrc/agent/agent_protocol.h"
 
 namespace openmrc::libmrc {
 namespace {

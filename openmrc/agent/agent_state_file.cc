@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent_state_file.h"
+#include "openmrc/agent/agent_state_file.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/profile_json.h"
+#include "openmrc/agent/profiles/profile_json.h"
 
 namespace openmrc::libmrc {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/profiles/profile_store.h"
 
 // What the agent remembers when it is started again: profiles and ports. Uses are not in it:
 // applications announce them again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/agent/agent.h"
+#include "openmrc/agent/agent.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <variant>
 
-#include "openmrc/libmrc/agent/agent_state_file.h"
-#include "openmrc/libmrc/profiles/test_profiles.h"
+#include "openmrc/agent/agent_state_file.h"
+#include "openmrc/agent/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

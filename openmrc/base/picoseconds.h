@@ -7,7 +7,7 @@
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
 
-namespace openmrc::sim {
+namespace openmrc {
 
 // Time inside the simulator, a span or a point counted from the start: integer picoseconds, because
 // a packet takes no whole number of nanoseconds to leave a port.
@@ -30,4 +30,4 @@ constexpr Picoseconds serialisation_time(std::uint32_t bytes, std::int64_t bits_
   return Picoseconds((bits + bits_per_second - 1) / bits_per_second);
 }
 
-}  // namespace openmrc::sim
+}  // namespace openmrc

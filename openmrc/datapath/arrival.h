@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "openmrc/base/bytes.h"
+#include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/packet.h"
-#include "openmrc/wire/reject.h"
 #include "openmrc/wire/settings.h"
 
 namespace openmrc::datapath {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "openmrc/datapath/test_packets.h"
 #include "openmrc/wire/encode.h"
-#include "test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "openmrc/datapath/loopback.h"
+#include "openmrc/datapath/test_packets.h"
 #include "openmrc/wire/capture/capture_reader.h"
 #include "openmrc/wire/decode.h"
-#include "test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::datapath {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "openmrc/datapath/loopback.h"
-#include "test_packets.h"
+#include "openmrc/datapath/test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -13,7 +13,7 @@
 #include "openmrc/datapath/arrival.h"
 #include "openmrc/datapath/counters.h"
 #include "openmrc/datapath/slot.h"
-#include "openmrc/wire/constants.h"
+#include "openmrc/wire/field/constants.h"
 
 // Packets passed on from the shard that received them to the one that they are for (steering.h).
 namespace openmrc::datapath {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <variant>
 
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/icrc.h"
 #include "openmrc/wire/payload.h"
-#include "openmrc/wire/usid.h"
 
 namespace openmrc::datapath {
 namespace {

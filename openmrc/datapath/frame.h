@@ -10,7 +10,7 @@
 #include "openmrc/datapath/datapath.h"
 #include "openmrc/datapath/open.h"
 #include "openmrc/wire/encode.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::datapath {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "openmrc/datapath/arrival.h"
-#include "test_packets.h"
+#include "openmrc/datapath/test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

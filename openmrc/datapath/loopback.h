@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "openmrc/datapath/datapath.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 #include "openmrc/wire/settings.h"
 
 namespace openmrc::datapath {

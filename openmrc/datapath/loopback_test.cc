@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "test_packets.h"
+#include "openmrc/datapath/test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -10,7 +10,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/datapath/datapath.h"
 #include "openmrc/datapath/error.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 #include "openmrc/wire/settings.h"
 
 namespace openmrc::datapath {

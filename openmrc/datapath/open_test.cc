@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "test_network.h"
-#include "test_packets.h"
+#include "openmrc/datapath/test_network.h"
+#include "openmrc/datapath/test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

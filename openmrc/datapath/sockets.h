@@ -12,8 +12,8 @@
 #include "openmrc/datapath/error.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/open.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/ip_address.h"
 
 // The sockets of a port, each opened with all its options.
 namespace openmrc::datapath {

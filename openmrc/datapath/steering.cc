@@ -11,9 +11,9 @@
 #include <ctime>
 
 #include "openmrc/datapath/sockets.h"
+#include "openmrc/wire/field/opcode.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/erth.h"
-#include "openmrc/wire/opcode.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -14,7 +14,7 @@
 #include "openmrc/datapath/error.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/slot.h"
-#include "openmrc/wire/constants.h"
+#include "openmrc/wire/field/constants.h"
 
 // How several shards, also of several processes, share one UDP port.
 //

@@ -14,8 +14,8 @@
 
 #include "openmrc/datapath/forwarding.h"
 #include "openmrc/datapath/open.h"
+#include "openmrc/datapath/test_packets.h"
 #include "openmrc/wire/encode.h"
-#include "test_packets.h"
 
 namespace openmrc::datapath {
 namespace {

@@ -7,8 +7,8 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/names.h"
-#include "openmrc/wire/ip_address.h"
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/field/usid.h"
 
 // Who has which address. Which bits of a uSID mean what in the fabrics that exist is not public;
 // this plan is ours (docs/protocol/paths.md). A uSID is one of

@@ -9,7 +9,7 @@
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/path.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::fabric {
 

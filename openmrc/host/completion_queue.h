@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "openmrc/base/time.h"
-#include "openmrc/core/completion.h"
+#include "openmrc/core/context/completion.h"
 
 namespace openmrc::host {
 

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <utility>
 
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/host/config_fields.h"
 #include "openmrc/host/units.h"
 

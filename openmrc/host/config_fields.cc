@@ -8,8 +8,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/limits.h"
+#include "openmrc/core/context/limits.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/datapath/slot.h"
 #include "openmrc/host/units.h"
 

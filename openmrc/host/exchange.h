@@ -12,7 +12,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "openmrc/datapath/file_descriptor.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 // How two programs tell each other about queue pairs and memory before there is a connection: lines
 // of JSON over TCP. Every wait has an end, and what the other side sends is not trusted.

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/limits.h"
+#include "openmrc/core/context/limits.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/host/exchange.h"
 
 namespace openmrc::host {

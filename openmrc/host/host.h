@@ -16,9 +16,9 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
-#include "openmrc/core/completion.h"
-#include "openmrc/core/counters.h"
-#include "openmrc/core/work.h"
+#include "openmrc/core/context/completion.h"
+#include "openmrc/core/context/counters.h"
+#include "openmrc/core/context/work.h"
 #include "openmrc/datapath/counters.h"
 #include "openmrc/host/completion_queue.h"
 #include "openmrc/host/config.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "interrupt.h"
+#include "openmrc/host/interrupt.h"
 
 #include <csignal>
 #include <initializer_list>
 
-namespace openmrc::tools {
+namespace openmrc::host {
 namespace {
 
 volatile std::sig_atomic_t caught = 0;
@@ -22,4 +22,4 @@ void catch_interrupts(SecondInterrupt second) {
 
 bool interrupted() { return caught != 0; }
 
-}  // namespace openmrc::tools
+}  // namespace openmrc::host

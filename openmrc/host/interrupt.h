@@ -2,7 +2,7 @@
 #pragma once
 
 // What runs for long ends in order, also on Ctrl-C.
-namespace openmrc::tools {
+namespace openmrc::host {
 
 // From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program; calls that
 // wait return early.
@@ -10,4 +10,4 @@ enum class SecondInterrupt { kWaits, kKills };  // what is asked for again
 void catch_interrupts(SecondInterrupt second = SecondInterrupt::kWaits);
 [[nodiscard]] bool interrupted();
 
-}  // namespace openmrc::tools
+}  // namespace openmrc::host

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "openmrc/datapath/file_descriptor.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::host {
 namespace {

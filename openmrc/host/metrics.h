@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "openmrc/core/counters.h"
+#include "openmrc/core/context/counters.h"
 #include "openmrc/datapath/counters.h"
 #include "openmrc/host/error.h"
 

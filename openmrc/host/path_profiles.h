@@ -9,7 +9,7 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/fabric/usid_plan.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/error.h"

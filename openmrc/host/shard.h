@@ -15,7 +15,7 @@
 
 #include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/datapath/datapath.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/host/clock.h"

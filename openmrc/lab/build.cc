@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_build.h"
+#include "openmrc/lab/build.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,14 +18,14 @@
 #include <system_error>
 #include <utility>
 
-#include "interrupt.h"
-#include "lab_faults.h"
-#include "lab_layout.h"
-#include "lab_netns.h"
-#include "lab_plan.h"
-#include "lab_soft_switch.h"
+#include "openmrc/host/interrupt.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/netns.h"
+#include "openmrc/lab/plan.h"
+#include "openmrc/lab/soft_switch.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,7 +135,7 @@ Result<void, std::string> make(const Spec& spec) {
   }
   for (const Stage& stage : plan.stages) {
     if (auto done = run(stage); !done) return done;
-    if (interrupted()) return failure(std::string("interrupted"));
+    if (host::interrupted()) return failure(std::string("interrupted"));
   }
   if (spec.switches == Switches::kSoft) return start_soft_switch(spec);
   return {};
@@ -181,7 +181,7 @@ Result<Built, std::string> build(const Spec& spec) {
   const bool known = fs::exists(spec_file(spec.name));
   const auto lock = Lock::take(spec.name);
   if (!lock) return failure(lock.error());
-  catch_interrupts();
+  host::catch_interrupts();
   const bool remains = known || !spaces_with_prefix(space_prefix(spec.name)).empty();
   if (const auto there = load(spec.name); remains && there) {
     if (*there != spec) {
@@ -255,4 +255,4 @@ bool is_whole(const Spec& spec) {
          (spec.switches == Switches::kKernel || soft_switch_runs(spec.name));
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "lab_spec.h"
 #include "openmrc/base/result.h"
+#include "openmrc/lab/spec.h"
 
 // Making and removing labs.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 enum class Built : std::uint8_t {
   kNew,      // it was made
@@ -36,4 +36,4 @@ bool is_whole(const Spec& spec);
 // Names what the kernel or the installation lacks.
 Result<void, std::string> check_machine(const Spec& spec);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

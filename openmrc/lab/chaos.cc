@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_chaos.h"
+#include "openmrc/lab/chaos.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "interrupt.h"
-#include "lab_layout.h"
 #include "openmrc/base/rng.h"
+#include "openmrc/host/interrupt.h"
 #include "openmrc/host/units.h"
+#include "openmrc/lab/layout.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::Element;
@@ -148,12 +148,12 @@ std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duratio
 Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFault>& faults,
                                      Duration span,
                                      const std::function<void(const ChaosNews&)>& tell) {
-  catch_interrupts();
+  host::catch_interrupts();
   const std::int64_t begin_ns = monotonic_ns();
   Result<void, std::string> result;
   for (const Act& act : acts_of(faults)) {
     sleep_until(begin_ns + act.at.raw());
-    if (interrupted()) break;
+    if (host::interrupted()) break;
     const auto moment = perform(spec, faults[act.fault], act.heals);
     if (!moment) {
       result = failure(moment.error());
@@ -167,4 +167,4 @@ Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFa
   return result;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "lab_faults.h"
-#include "lab_spec.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "openmrc/fabric/names.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/spec.h"
 
 // Faults at random times, drawn from a seed.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 struct ChaosFault {
   Duration at{};   // since the beginning
@@ -41,4 +41,4 @@ Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFa
                                      Duration span,
                                      const std::function<void(const ChaosNews&)>& tell);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

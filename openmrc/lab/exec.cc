@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_exec.h"
+#include "openmrc/lab/exec.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "lab_layout.h"
+#include "openmrc/lab/layout.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 // So that `mrc` there is this one.
@@ -45,4 +45,4 @@ std::string execute(const Spec& spec, fabric::HostIndex host,
   return fmt::format("cannot run 'ip': {}", std::strerror(errno));
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_faults.h"
+#include "openmrc/lab/faults.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "interrupt.h"
-#include "lab_layout.h"
-#include "lab_plan.h"
-#include "lab_steps.h"
+#include "openmrc/host/interrupt.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/plan.h"
+#include "openmrc/lab/steps.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -220,7 +220,8 @@ std::int64_t monotonic_ns() {
 void sleep_until(std::int64_t ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const timespec until{.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
-  while (!interrupted() && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
+  while (!host::interrupted() &&
+         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
   }
 }
 
@@ -261,7 +262,7 @@ Result<Moment, std::string> heal_all(const Spec& spec) {
 
 Result<std::uint64_t, std::string> flap(const Spec& spec, const LinkId& link, double hz,
                                         Duration span) {
-  catch_interrupts();
+  host::catch_interrupts();
   const fs::path flapping = note(spec, kFlappingNote, link);
   if (auto noted = write(File{flapping, fmt::format("{}\n", getpid())}); !noted) {
     return failure(std::move(noted.error()));
@@ -271,7 +272,7 @@ Result<std::uint64_t, std::string> flap(const Spec& spec, const LinkId& link, do
   const auto half_period = static_cast<std::int64_t>(0.5e9 / hz);
   std::uint64_t cuts = 0;
   Result<Moment, std::string> last = Moment{};
-  for (std::int64_t at = begin; at < begin + span.raw() && last && !interrupted();
+  for (std::int64_t at = begin; at < begin + span.raw() && last && !host::interrupted();
        at += 2 * half_period) {
     last = inflict(spec, links, Fault{});
     ++cuts;
@@ -301,4 +302,4 @@ LinkStates states_of(const Spec& spec) {
   return states;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "lab_netns.h"
-#include "lab_spec.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/lab/netns.h"
+#include "openmrc/lab/spec.h"
 
 // Breaking links of a lab and mending them.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // A part of all packets, in ten thousandths.
 inline constexpr std::uint32_t kAllPackets = 10'000;
@@ -71,4 +71,4 @@ struct LinkState {
 using LinkStates = std::map<fabric::LinkId, LinkState>;
 LinkStates states_of(const Spec& spec);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_files.h"
+#include "openmrc/lab/files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "lab_layout.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/units.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/wire/field/ip_address.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::HostIndex;
@@ -117,4 +117,4 @@ std::vector<File> files_of(const Spec& spec) {
   return files;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

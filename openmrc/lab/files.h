@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "lab_spec.h"
-#include "lab_steps.h"
+#include "openmrc/lab/spec.h"
+#include "openmrc/lab/steps.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // Every file of a lab: what it is, the fabric, a configuration for each host, and names for the
 // addresses of hosts.
 std::vector<File> files_of(const Spec& spec);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

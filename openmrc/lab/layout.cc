@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_layout.h"
+#include "openmrc/lab/layout.h"
 
 #include <fmt/format.h>
 
 #include <variant>
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::Element;
@@ -144,4 +144,4 @@ std::filesystem::path hosts_file(std::string_view space) {
   return spaces_folder() / space / "hosts";
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

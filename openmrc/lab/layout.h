@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "lab_spec.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/usid_plan.h"
+#include "openmrc/lab/spec.h"
 
 // Where the parts of a lab are: namespaces, interfaces, addresses and files.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 using fabric::name_of;
 
@@ -69,4 +69,4 @@ std::filesystem::path config_file(std::string_view lab, fabric::HostIndex host);
 std::filesystem::path spaces_folder();  // /etc/netns
 std::filesystem::path hosts_file(std::string_view space);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_netns.h"
+#include "openmrc/lab/netns.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 #include <thread>
 #include <utility>
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using std::filesystem::path;
@@ -187,4 +187,4 @@ Result<void, std::string> Interfaces::set_down(const std::string& interface) con
   return failure(because(fmt::format("cannot set {} of '{}' down", interface, space_)));
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -11,7 +11,7 @@
 #include "openmrc/base/result.h"
 
 // Network namespaces that have a name, and what is in them.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // Namespaces whose names begin so, sorted.
 std::vector<std::string> spaces_with_prefix(std::string_view prefix);
@@ -69,4 +69,4 @@ class Interfaces {
   int socket_;
 };
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

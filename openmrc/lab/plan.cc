@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_plan.h"
+#include "openmrc/lab/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "lab_files.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/lab/files.h"
+#include "openmrc/wire/field/ip_address.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::HostIndex;
@@ -357,4 +357,4 @@ Plan plan_of(const Spec& spec) {
   return plan;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "lab_layout.h"
-#include "lab_spec.h"
-#include "lab_steps.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/spec.h"
+#include "openmrc/lab/steps.h"
 
 // The commands and files that make a lab of nothing.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 struct Plan {
   std::vector<Stage> stages{};
@@ -34,4 +34,4 @@ Step in_space(const std::string& space, std::vector<std::string> lines);
 // Where UDP to a host's uSID is delivered from, see docs/guide/lab.md.
 inline constexpr unsigned kUsidTable = 4791;
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_soft_port.h"
+#include "openmrc/lab/soft_port.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 #include "openmrc/softswitch/limits.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 constexpr std::size_t kFrameSizeMax = 10 + 14 + softswitch::kPacketSizeMax;
@@ -147,4 +147,4 @@ void SoftPort::send(std::span<const ConstBytes> packets) const {
   }
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

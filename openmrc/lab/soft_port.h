@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "lab_layout.h"
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/result.h"
+#include "openmrc/lab/layout.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // A port of a soft switch: a packet socket on one end of a cable. Packets are IPv6, without
 // Ethernet.
@@ -61,4 +61,4 @@ class SoftPort {
   Header header_;
 };
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

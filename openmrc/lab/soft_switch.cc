@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_soft_switch.h"
+#include "openmrc/lab/soft_switch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,16 +21,16 @@
 #include <utility>
 #include <vector>
 
-#include "interrupt.h"
-#include "lab_faults.h"
-#include "lab_layout.h"
-#include "lab_netns.h"
-#include "lab_soft_port.h"
-#include "lab_soft_tables.h"
-#include "lab_steps.h"
+#include "openmrc/host/interrupt.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/netns.h"
+#include "openmrc/lab/soft_port.h"
+#include "openmrc/lab/soft_tables.h"
+#include "openmrc/lab/steps.h"
 #include "openmrc/softswitch/switch.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::LinkId;
@@ -177,7 +177,7 @@ class SoftSwitches {
   void run() {
     SoftPort::Burst burst;
     std::int64_t next_report_ns = 0;
-    while (!interrupted()) {
+    while (!host::interrupted()) {
       std::array<epoll_event, 64> events{};
       const int ready = wait(events);
       const std::int64_t now_ns = monotonic_ns();
@@ -271,7 +271,7 @@ bool soft_switch_runs(const std::string& lab) {
 }
 
 int be_soft_switch(const Spec& spec) {
-  catch_interrupts();
+  host::catch_interrupts();
   prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);  // nanoseconds; 50 times as much is usual
   auto switches = SoftSwitches::open(spec);
   auto visit = SpaceVisit::enter(management_space(spec.name));
@@ -289,4 +289,4 @@ int be_soft_switch(const Spec& spec) {
   return 0;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

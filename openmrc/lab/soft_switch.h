@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "lab_spec.h"
 #include "openmrc/base/result.h"
+#include "openmrc/lab/spec.h"
 
 // The switches of a lab as one process, in place of the kernel's forwarding. The process is in the
 // namespace of the management network: it is found there, and ended with all others of the lab.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // Returns when it forwards.
 Result<void, std::string> start_soft_switch(const Spec& spec);
@@ -18,4 +18,4 @@ bool soft_switch_runs(const std::string& lab);
 // it is told to end. The result is the exit code.
 int be_soft_switch(const Spec& spec);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

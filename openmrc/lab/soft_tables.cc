@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_soft_tables.h"
+#include "openmrc/lab/soft_tables.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "lab_layout.h"
 #include "openmrc/fabric/usid_plan.h"
+#include "openmrc/lab/layout.h"
 #include "openmrc/softswitch/queue_policy.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::LinkId;
@@ -88,4 +88,4 @@ softswitch::SwitchSettings soft_settings(const Spec& spec, const SwitchId& id) {
   return settings;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_spec.h"
+#include "openmrc/lab/spec.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "openmrc/host/units.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::Fabric;
@@ -135,4 +135,4 @@ std::optional<Spec> spec_from_json(std::string_view text) try {
   return std::nullopt;
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -10,7 +10,7 @@
 #include "openmrc/fabric/fabric.h"
 
 // What a lab is: everything else about it, names, addresses and commands, follows from this.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 inline constexpr std::string_view kNameDefault = "lab";
 
@@ -22,7 +22,7 @@ std::optional<Mode> mode_named(std::string_view name);
 // What forwards packets.
 enum class Switches : std::uint8_t {
   kKernel,  // Linux: seg6local and routes
-  kSoft,    // src/softswitch in a process: marks and trims besides
+  kSoft,    // openmrc/softswitch in a process: marks and trims besides
 };
 std::string_view name_of(Switches switches);
 std::optional<Switches> switches_named(std::string_view name);
@@ -64,4 +64,4 @@ std::string options_of(const Spec& spec);
 std::string to_json(const Spec& spec);
 std::optional<Spec> spec_from_json(std::string_view text);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_steps.h"
+#include "openmrc/lab/steps.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 // The kernel lets most of what `ip` does happen one after the other; more at a time gain nothing.
@@ -196,4 +196,4 @@ Result<void, std::string> write(const File& file) {
   return failure(fmt::format("cannot write '{}'", file.path.string()));
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

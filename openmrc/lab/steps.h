@@ -9,7 +9,7 @@
 #include "openmrc/base/result.h"
 
 // Programs to run, as data: what runs is what a dry run prints.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 struct Step {
   std::vector<std::string> arguments{};  // the program first; no shell looks at them
@@ -36,4 +36,4 @@ Result<void, std::string> run(const Stage& stage);
 // With the folders above it.
 Result<void, std::string> write(const File& file);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

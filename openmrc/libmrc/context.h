@@ -10,7 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "openmrc/libmrc/device.h"
+#include "openmrc/verbs/device.h"
 
 namespace openmrc::libmrc {
 

@@ -13,7 +13,7 @@
 #include "openmrc/libmrc/completion_queue.h"
 #include "openmrc/libmrc/context.h"
 #include "openmrc/libmrc/queue_pair.h"
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "openmrc/libmrc/profiles_in_use.h"
 #include "openmrc/libmrc/queue_pair.h"
+#include "openmrc/verbs/profiles_in_use.h"
 
 using openmrc::Psn;
 using openmrc::Qpn;

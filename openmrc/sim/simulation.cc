@@ -6,12 +6,12 @@
 #include <variant>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/connections.h"
-#include "openmrc/sim/engine.h"
-#include "openmrc/sim/ev_sets.h"
-#include "openmrc/sim/mrc_host.h"
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/rc_host.h"
+#include "openmrc/sim/engine/connections.h"
+#include "openmrc/sim/engine/engine.h"
+#include "openmrc/sim/mrc/ev_sets.h"
+#include "openmrc/sim/mrc/mrc_host.h"
+#include "openmrc/sim/network/network.h"
+#include "openmrc/sim/rc/rc_host.h"
 
 namespace openmrc::sim {
 namespace {

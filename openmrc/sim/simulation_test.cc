@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/packet_size.h"
+#include "openmrc/sim/network/packet_size.h"
 
 namespace openmrc::sim {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "openmrc/wire/byte_order.h"
-#include "openmrc/wire/ip_address.h"
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/byte_order.h"
+#include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/field/usid.h"
 
 namespace openmrc::softswitch {
 

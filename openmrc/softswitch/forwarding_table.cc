@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "openmrc/wire/constants.h"
+#include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/srh.h"

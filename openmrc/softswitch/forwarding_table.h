@@ -11,7 +11,7 @@
 #include "openmrc/softswitch/limits.h"
 #include "openmrc/softswitch/prefix_table.h"
 #include "openmrc/softswitch/settings.h"
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/usid.h"
 
 namespace openmrc::softswitch {
 

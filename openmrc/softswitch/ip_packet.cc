@@ -7,8 +7,8 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/softswitch/address_key.h"
-#include "openmrc/wire/byte_order.h"
-#include "openmrc/wire/constants.h"
+#include "openmrc/wire/field/byte_order.h"
+#include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/srh.h"

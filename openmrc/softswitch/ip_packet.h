@@ -8,7 +8,7 @@
 #include "openmrc/base/bytes.h"
 #include "openmrc/softswitch/counters.h"
 #include "openmrc/softswitch/queue_policy.h"
-#include "openmrc/wire/dscp.h"
+#include "openmrc/wire/field/dscp.h"
 
 // What a switch reads in an IP packet, and what it changes in one. It looks at the outermost IP
 // header, and behind it only where something is to be found there.

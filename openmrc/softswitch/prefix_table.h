@@ -8,7 +8,7 @@
 
 #include "openmrc/softswitch/address_key.h"
 #include "openmrc/softswitch/limits.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::softswitch {
 

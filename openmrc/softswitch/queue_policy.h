@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "openmrc/wire/dscp.h"
+#include "openmrc/wire/field/dscp.h"
 
 // What a switch port decides about a packet: pure functions of a few numbers, used by the switch
 // that handles bytes and by the simulator, which keeps its queues in another form.

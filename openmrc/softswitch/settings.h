@@ -10,8 +10,8 @@
 #include "openmrc/softswitch/limits.h"
 #include "openmrc/softswitch/prefix_table.h"
 #include "openmrc/softswitch/queue_policy.h"
-#include "openmrc/wire/dscp.h"
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/dscp.h"
+#include "openmrc/wire/field/usid.h"
 
 namespace openmrc::softswitch {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "openmrc/softswitch/test_packets.h"
-#include "openmrc/wire/byte_order.h"
 #include "openmrc/wire/decode.h"
+#include "openmrc/wire/field/byte_order.h"
 #include "openmrc/wire/trim.h"
 
 namespace openmrc::softswitch {

@@ -11,8 +11,8 @@
 
 #include "openmrc/softswitch/limits.h"
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/ipv4.h"
-#include "openmrc/wire/usid.h"
 
 // Packets for the tests of this folder.
 namespace openmrc::softswitch {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/device.h"
+#include "openmrc/verbs/device.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "openmrc/libmrc/profiles_in_use.h"
+#include "openmrc/verbs/profiles_in_use.h"
 
 namespace openmrc::libmrc {
 namespace {

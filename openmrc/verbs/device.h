@@ -15,7 +15,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/host.h"
-#include "openmrc/libmrc/memory_table.h"
+#include "openmrc/verbs/memory_table.h"
 
 namespace openmrc::libmrc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/memory_table.h"
+#include "openmrc/verbs/memory_table.h"
 
 #include "openmrc/base/check.h"
 

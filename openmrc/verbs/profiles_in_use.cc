@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles_in_use.h"
+#include "openmrc/verbs/profiles_in_use.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "openmrc/agent/agent_client.h"
+#include "openmrc/agent/profiles/profile_types.h"
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/agent/agent_client.h"
-#include "openmrc/libmrc/device.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/verbs/device.h"
 
 namespace openmrc::libmrc {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <type_traits>
 
-#include "openmrc/libmrc/verbs/verbs_real.h"
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_real.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -46,7 +46,7 @@ extern "C" {
   }
 #define OPENMRC_VERB_OF_OTHERS(node, result, name, parameters, arguments, otherwise) \
   result name parameters { OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise); }
-#include "openmrc/libmrc/verbs/verbs.def"
+#include "openmrc/verbs/verbs.def"
 
 // Some programs name functions of libmlx5 without linking it. No device that they can be asked
 // about through here is one of its kind.

@@ -11,7 +11,7 @@
 #include <limits>
 #include <optional>
 
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {

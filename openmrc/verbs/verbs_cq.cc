@@ -4,7 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc::soft_verbs {
 

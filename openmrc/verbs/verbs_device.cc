@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/libmrc/verbs/verbs_real.h"
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_real.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {

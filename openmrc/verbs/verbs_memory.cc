@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "openmrc/libmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 #include <mutex>
 #include <shared_mutex>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "openmrc/libmrc/device.h"
+#include "openmrc/verbs/device.h"
 
 // What the soft verbs device hands out, as libmrc finds it again behind the public structs.
 namespace openmrc::libmrc {

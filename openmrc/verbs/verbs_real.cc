@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/verbs/verbs_real.h"
+#include "openmrc/verbs/verbs_real.h"
 
 #include <dlfcn.h>
 #include <link.h>

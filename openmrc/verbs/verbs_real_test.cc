@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 
-#include "openmrc/libmrc/verbs/test_verbs.h"
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/test_verbs.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 namespace openmrc::libmrc::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 // The headers make macros of some functions.
 #undef ibv_query_port
@@ -41,7 +41,7 @@ namespace soft_verbs {
 #define OPENMRC_VERB(node, result, name, parameters, arguments, otherwise) result name parameters;
 #define OPENMRC_VERB_REFUSED(node, result, name, parameters, arguments, otherwise)
 #define OPENMRC_VERB_OF_OTHERS(node, result, name, parameters, arguments, otherwise)
-#include "openmrc/libmrc/verbs/verbs.def"
+#include "openmrc/verbs/verbs.def"
 #undef OPENMRC_VERB
 #undef OPENMRC_VERB_REFUSED
 #undef OPENMRC_VERB_OF_OTHERS

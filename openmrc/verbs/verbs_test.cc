@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
-#include "openmrc/libmrc/device.h"
-#include "openmrc/libmrc/verbs/test_verbs.h"
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/device.h"
+#include "openmrc/verbs/test_verbs.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 extern "C" int ibv_query_port_speed(ibv_context* context, std::uint32_t port, std::uint64_t* speed);
 
@@ -491,7 +491,7 @@ constexpr Exported kExported[] = {
 #define OPENMRC_VERB(node, result, name, parameters, arguments, otherwise) {node, #name},
 #define OPENMRC_VERB_REFUSED OPENMRC_VERB
 #define OPENMRC_VERB_OF_OTHERS OPENMRC_VERB
-#include "openmrc/libmrc/verbs/verbs.def"
+#include "openmrc/verbs/verbs.def"
 };
 
 TEST(VerbsLibrary, HasEveryFunctionUnderItsNode) {

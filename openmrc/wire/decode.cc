@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/header/ipv4.h"

@@ -5,8 +5,8 @@
 
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/result.h"
+#include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/packet.h"
-#include "openmrc/wire/reject.h"
 #include "openmrc/wire/settings.h"
 
 // Bytes to records. The bytes may come from anybody: every length is checked, and whatever is not a

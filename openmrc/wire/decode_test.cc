@@ -13,7 +13,7 @@
 #include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/icrc.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "openmrc/base/check.h"
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
 #include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/icrc.h"
 

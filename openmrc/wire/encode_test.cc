@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "openmrc/wire/decode.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 // One whole packet of every opcode, and a WRITE over every kind of route, byte by byte. The bytes
 // were put together by hand from the diagrams. The ICRC at the end of each was computed with the

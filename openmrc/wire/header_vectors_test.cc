@@ -17,7 +17,7 @@
 #include "openmrc/wire/header/reth.h"
 #include "openmrc/wire/header/seth.h"
 #include "openmrc/wire/header/tseth.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

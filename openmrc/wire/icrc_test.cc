@@ -9,7 +9,7 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/wire/payload.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

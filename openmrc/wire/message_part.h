@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "openmrc/wire/field/opcode.h"
 #include "openmrc/wire/header/immdt.h"
-#include "openmrc/wire/opcode.h"
 
 namespace openmrc::wire {
 

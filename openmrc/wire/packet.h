@@ -7,8 +7,10 @@
 #include <variant>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/dscp.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/dscp.h"
+#include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/field/opcode.h"
 #include "openmrc/wire/header/aeth.h"
 #include "openmrc/wire/header/cc_state.h"
 #include "openmrc/wire/header/eeth.h"
@@ -20,9 +22,7 @@
 #include "openmrc/wire/header/seth.h"
 #include "openmrc/wire/header/srh.h"
 #include "openmrc/wire/header/tseth.h"
-#include "openmrc/wire/ip_address.h"
 #include "openmrc/wire/message_part.h"
-#include "openmrc/wire/opcode.h"
 #include "openmrc/wire/payload.h"
 
 // A packet as the rest of the project passes it around. What cannot be sent cannot be written down:

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "openmrc/base/hold.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/ev_halves.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/dscp.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/dscp.h"
 
 namespace openmrc::wire {
 

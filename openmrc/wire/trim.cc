@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "openmrc/base/fixed_vector.h"
-#include "openmrc/wire/byte_order.h"
+#include "openmrc/wire/field/byte_order.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/immdt.h"
 #include "openmrc/wire/header/ipv4.h"

@@ -10,7 +10,7 @@
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
 #include "openmrc/wire/header/ipv4.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

@@ -26,7 +26,7 @@ class Compliance(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         # A project in which every section has code and a test.
-        self.write("src/core/all.h", tags(SECTIONS))
+        self.write("openmrc/core/all.h", tags(SECTIONS))
         self.write("tests/all.cc", tags(SECTIONS))
         self.write("fuzz/none.cc", "")
         self.write("docs/protocol/compliance-exceptions.toml", "")
@@ -49,29 +49,29 @@ class Compliance(unittest.TestCase):
         self.assertEqual(self.run_script("--check")[0], 1)  # there is no page yet
         self.assertEqual(self.run_script()[0], 0)
         self.assertEqual(self.run_script("--check")[0], 0)
-        self.write("src/core/more.h", "// MRC 8\n")
+        self.write("openmrc/core/more.h", "// MRC 8\n")
         self.assertEqual(self.run_script("--check")[0], 1)
 
     def test_lists_and_tables_name_several_sections(self):
-        self.write("src/core/list.h", "// (MRC 6.1, 10.1.2) and MRC 6.2 (Tables 6-3, 6-4) and 8: why\n")
+        self.write("openmrc/core/list.h", "// (MRC 6.1, 10.1.2) and MRC 6.2 (Tables 6-3, 6-4) and 8: why\n")
         self.run_script()
         for section in ("6.1", "10.1.2", "6.2", "8"):
             self.assertIn("core/list.h", self.row(section))
 
     def test_only_comments_count(self):
-        self.write("src/core/code.h", 'auto text = "MRC 8";  // as MRC 1.0 has it\n')
+        self.write("openmrc/core/code.h", 'auto text = "MRC 8";  // as MRC 1.0 has it\n')
         self.assertEqual(self.run_script()[0], 0)
         self.assertNotIn("code.h", self.row("8"))
 
     def test_a_tag_belongs_to_the_test_below_it_or_around_it(self):
-        self.write("src/core/some_test.cc", "// MRC 8\n// and more\nTEST(Suite, Below) {\n}\n\n"
+        self.write("openmrc/core/some_test.cc", "// MRC 8\n// and more\nTEST(Suite, Below) {\n}\n\n"
                    "TEST_F(Suite, Around) {\n  // MRC 8: inside\n}\n\n// MRC 8\n\nint unrelated;\n")
         self.run_script()
         self.assertIn("Suite (2)", self.row("8"))
         self.assertIn("some_test.cc", self.row("8"))
 
     def test_a_section_without_code_or_test_fails_unless_there_is_a_reason(self):
-        self.write("src/core/all.h", tags(section for section in SECTIONS if section != "7.5.3"))
+        self.write("openmrc/core/all.h", tags(section for section in SECTIONS if section != "7.5.3"))
         status, output = self.run_script()
         self.assertEqual(status, 1)
         self.assertIn("MRC 7.5.3", output)
@@ -88,12 +88,12 @@ class Compliance(unittest.TestCase):
         self.assertIn("MRC 8", output)
 
     def test_an_unknown_section_fails_and_a_whole_chapter_does_not(self):
-        self.write("src/core/chapter.h", "// MRC 9.3\n")
+        self.write("openmrc/core/chapter.h", "// MRC 9.3\n")
         self.assertEqual(self.run_script()[0], 0)
-        self.write("src/core/wrong.h", "\n// MRC 7.99\n")
+        self.write("openmrc/core/wrong.h", "\n// MRC 7.99\n")
         status, output = self.run_script()
         self.assertEqual(status, 1)
-        self.assertIn("src/core/wrong.h:2", output)
+        self.assertIn("openmrc/core/wrong.h:2", output)
 
 
 if __name__ == "__main__":

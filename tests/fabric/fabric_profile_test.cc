@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/fabric/path.h"
 #include "openmrc/fabric/usid_plan.h"
 

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "judges/packet_fields.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/wire/capture/pcapng_writer.h"
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/trim.h"
-#include "openmrc/wire/usid.h"
-#include "support/arbitrary_packet.h"
+#include "tests/judges/packet_fields.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace openmrc::test {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judges/packet_fields.h"
+#include "tests/judges/packet_fields.h"
 
 #include <fmt/format.h>
 
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/usid.h"
 
 namespace openmrc::test {
 namespace {

@@ -21,7 +21,7 @@ WORK = ROOT / "build" / "mutation"
 TARGETS = ["core_test", "mrc-chaos", "published_behaviour_test"]
 # What each judge is called, how it is run, and how long it may take.
 JUDGES = [
-    ("unit tests", ["src/core/core_test", "--gtest_brief=1"], 120),
+    ("unit tests", ["openmrc/core/core_test", "--gtest_brief=1"], 120),
     ("seeds", ["tests/world/mrc-chaos", "--quiet", "--count", "3000"], 120),
     ("published behaviour", ["tests/world/published_behaviour_test", "--gtest_brief=1"], 120),
 ]
@@ -30,7 +30,7 @@ JUDGES = [
 def applicable():
     bad = 0
     for mutation in MUTATIONS:
-        count = (ROOT / "src/core" / mutation.file).read_text().count(mutation.old)
+        count = (ROOT / "openmrc/core" / mutation.file).read_text().count(mutation.old)
         if count != 1:
             print(f"{mutation.file}: '{mutation.name}': its text occurs {count} times")
             bad += 1
@@ -116,7 +116,7 @@ def main():
     for mutation in MUTATIONS:
         if options.only and options.only not in mutation.name:
             continue
-        path = tree / "src/core" / mutation.file
+        path = tree / "openmrc/core" / mutation.file
         original = path.read_text()
         path.write_text(original.replace(mutation.old, mutation.new))
         ok, text = build(tree, out)

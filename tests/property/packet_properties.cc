@@ -16,7 +16,7 @@
 #include "openmrc/wire/plain_sack.h"
 #include "openmrc/wire/plain_write.h"
 #include "openmrc/wire/trim.h"
-#include "support/arbitrary_packet.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace openmrc {
 namespace {

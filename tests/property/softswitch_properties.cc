@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "openmrc/wire/decode.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/ipv4.h"
-#include "openmrc/wire/usid.h"
-#include "softswitch_support.h"
-#include "support/arbitrary_packet.h"
+#include "tests/property/softswitch_support.h"
+#include "tests/support/arbitrary_packet.h"
 
 namespace openmrc::softswitch {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "openmrc/wire/decode.h"
-#include "openmrc/wire/usid.h"
-#include "softswitch_support.h"
-#include "support/choices.h"
+#include "openmrc/wire/field/usid.h"
+#include "tests/property/softswitch_support.h"
+#include "tests/support/choices.h"
 
 namespace openmrc::softswitch {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "scenario_run.h"
+#include "tests/sim/scenario_run.h"
 
 namespace openmrc::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "openmrc/sim/network.h"
-#include "scenario_run.h"
+#include "openmrc/sim/network/network.h"
+#include "tests/sim/scenario_run.h"
 
 namespace openmrc::sim {
 namespace {

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <string>
 
-#include "openmrc/core/ev_state.h"
-#include "openmrc/sim/scenario.h"
+#include "openmrc/core/paths/ev_state.h"
+#include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/sim/simulation.h"
 
 // Runs of examples/scenarios, and what tests ask of their results.

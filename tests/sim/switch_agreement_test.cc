@@ -12,8 +12,8 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/sim/packet_size.h"
-#include "openmrc/sim/switch_node.h"
+#include "openmrc/sim/engine/switch_node.h"
+#include "openmrc/sim/network/packet_size.h"
 #include "openmrc/softswitch/switch.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "support/arbitrary_packet.h"
+#include "tests/support/arbitrary_packet.h"
 
 #include <algorithm>
 #include <array>

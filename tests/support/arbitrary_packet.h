@@ -2,7 +2,7 @@
 #pragma once
 
 #include "openmrc/wire/packet.h"
-#include "support/choices.h"
+#include "tests/support/choices.h"
 
 namespace openmrc::test {
 

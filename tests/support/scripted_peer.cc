@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "support/scripted_peer.h"
+#include "tests/support/scripted_peer.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "openmrc/base/check.h"
-#include "openmrc/wire/connection_id.h"
+#include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::test {
 namespace {

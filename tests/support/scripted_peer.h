@@ -9,7 +9,7 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::test {

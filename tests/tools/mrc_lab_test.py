@@ -409,7 +409,7 @@ class Faults(LabTest):
 
 
 class SoftNetwork(Network):
-    """The same with src/softswitch in place of the kernel."""
+    """The same with openmrc/softswitch in place of the kernel."""
 
     OPTIONS = ["--switch", "soft"]
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_baseline.h"
+#include "tools/mrc/sim/baseline.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "sim_forecast.h"
+#include "tools/mrc/sim/forecast.h"
 
 namespace openmrc::tools {
 namespace {
 
 using sim::LinkFault;
-using sim::Picoseconds;
 using sim::RcTransport;
 using sim::Scenario;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "world/checkers.h"
+#include "tests/world/checkers.h"
 
 #include <fmt/format.h>
 

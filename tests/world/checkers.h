@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "openmrc/base/bytes.h"
-#include "openmrc/core/endpoint.h"
-#include "world/faults.h"
-#include "world/world_options.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "tests/world/faults.h"
+#include "tests/world/world_options.h"
 
 // Judges of a run. They see what goes in and comes out of the endpoints, keep accounts of their own
 // and share no code with what they judge.

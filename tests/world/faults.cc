@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "world/faults.h"
+#include "tests/world/faults.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 namespace openmrc::test {
 

@@ -15,7 +15,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "world/world.h"
+#include "tests/world/world.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "world/network.h"
+#include "tests/world/network.h"
 
 #include <algorithm>
 #include <utility>

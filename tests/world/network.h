@@ -10,10 +10,10 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/settings.h"
-#include "world/faults.h"
-#include "world/world_options.h"
+#include "tests/world/faults.h"
+#include "tests/world/world_options.h"
 
 namespace openmrc::test {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "world/world.h"
+#include "tests/world/world.h"
 
 namespace openmrc::test {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "world/world.h"
+#include "tests/world/world.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "openmrc/wire/decode.h"
-#include "world/timeline.h"
+#include "tests/world/timeline.h"
 
 namespace openmrc::test {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/settings.h"
-#include "world/checkers.h"
-#include "world/network.h"
-#include "world/world_options.h"
+#include "tests/world/checkers.h"
+#include "tests/world/network.h"
+#include "tests/world/world_options.h"
 
 namespace openmrc::test {
 

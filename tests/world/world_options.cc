@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "world/world_options.h"
+#include "tests/world/world_options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "world/timeline.h"
+#include "tests/world/timeline.h"
 
 namespace openmrc::test {
 namespace {

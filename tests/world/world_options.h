@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "openmrc/base/time.h"
-#include "openmrc/core/congestion.h"
-#include "openmrc/core/settings.h"
-#include "world/faults.h"
+#include "openmrc/core/congestion/congestion.h"
+#include "openmrc/core/context/settings.h"
+#include "tests/world/faults.h"
 
 namespace openmrc::test {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "world/world.h"
+#include "tests/world/world.h"
 
 namespace openmrc::test {
 namespace {

@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 
-#include "../mrc/sim_files.h"
-#include "mpi_exchange.h"
-#include "openmrc/sim/result_json.h"
-#include "openmrc/sim/result_table.h"
+#include "openmrc/sim/report/result_table.h"
+#include "openmrc/sim/result/result_json.h"
 #include "openmrc/sim/simulation.h"
+#include "tools/mrc-sim-mpi/mpi_exchange.h"
+#include "tools/mrc/sim/files.h"
 
 namespace {
 

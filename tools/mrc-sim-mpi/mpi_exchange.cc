@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi_exchange.h"
+#include "tools/mrc-sim-mpi/mpi_exchange.h"
 
 #include <mpi.h>
 

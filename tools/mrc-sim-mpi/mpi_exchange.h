@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/exchange.h"
+#include "openmrc/sim/engine/exchange.h"
 
 namespace openmrc::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "complaint.h"
+#include "tools/mrc/complaint.h"
 
 #include <fmt/core.h>
 

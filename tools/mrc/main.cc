@@ -6,14 +6,14 @@
 #include <iostream>
 #include <string>
 
-#include "ctl_command.h"
-#include "decode_command.h"
-#include "doctor_command.h"
-#include "fabric_command.h"
-#include "lab_command.h"
-#include "perf_command.h"
-#include "ping_command.h"
-#include "sim_command.h"
+#include "tools/mrc/ctl/command.h"
+#include "tools/mrc/decode/command.h"
+#include "tools/mrc/doctor/command.h"
+#include "tools/mrc/fabric/command.h"
+#include "tools/mrc/lab/command.h"
+#include "tools/mrc/perf/command.h"
+#include "tools/mrc/ping/command.h"
+#include "tools/mrc/sim/command.h"
 
 namespace {
 

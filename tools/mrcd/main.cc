@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "openmrc/agent/agent.h"
+#include "openmrc/agent/agent_server.h"
+#include "openmrc/agent/agent_state_file.h"
+#include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_profiles.h"
-#include "openmrc/libmrc/agent/agent.h"
-#include "openmrc/libmrc/agent/agent_server.h"
-#include "openmrc/libmrc/agent/agent_state_file.h"
-#include "openmrc/libmrc/profiles/profile_store.h"
 
 namespace openmrc::tools {
 namespace {

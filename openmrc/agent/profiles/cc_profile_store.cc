@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles/cc_profile_store.h"
+#include "openmrc/agent/profiles/cc_profile_store.h"
 
 #include <cerrno>
 #include <cmath>

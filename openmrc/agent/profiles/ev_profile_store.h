@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/format_store.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/agent/profiles/format_store.h"
+#include "openmrc/agent/profiles/profile_types.h"
 
 namespace openmrc::libmrc {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles/ev_profile_store.h"
+#include "openmrc/agent/profiles/ev_profile_store.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "openmrc/libmrc/profiles/test_profiles.h"
+#include "openmrc/agent/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

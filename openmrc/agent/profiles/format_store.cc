@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles/format_store.h"
+#include "openmrc/agent/profiles/format_store.h"
 
 #include <algorithm>
 #include <cerrno>

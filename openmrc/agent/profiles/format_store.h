@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <map>
 
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/agent/profiles/profile_types.h"
 
 namespace openmrc::libmrc {
 

@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/profile_names.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/agent/profiles/profile_names.h"
+#include "openmrc/agent/profiles/profile_types.h"
 
 // Records as JSON, for the agent's messages and its file. Each record names its parts once, in
 // `fields`, for reading and for writing. What is read is not trusted: types, ranges and lengths are

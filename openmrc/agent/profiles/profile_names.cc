@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles/profile_names.h"
+#include "openmrc/agent/profiles/profile_names.h"
 
 #include <array>
 #include <charconv>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "openmrc/core/ev_expansion.h"
+#include "openmrc/core/paths/ev_expansion.h"
 
 // What messages, files and commands call the values of the control interface.
 namespace openmrc::libmrc {

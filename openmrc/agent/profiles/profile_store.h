@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/cc_profile_store.h"
-#include "openmrc/libmrc/profiles/ev_profile_store.h"
-#include "openmrc/libmrc/profiles/format_store.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/agent/profiles/cc_profile_store.h"
+#include "openmrc/agent/profiles/ev_profile_store.h"
+#include "openmrc/agent/profiles/format_store.h"
+#include "openmrc/agent/profiles/profile_types.h"
 
 namespace openmrc::libmrc {
 

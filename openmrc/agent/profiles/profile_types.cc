@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/libmrc/profiles/profile_types.h"
+#include "openmrc/agent/profiles/profile_types.h"
 
 #include <cstdlib>
 

@@ -15,8 +15,8 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/strong.h"
-#include "openmrc/core/ev_expansion.h"
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_expansion.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 // The profiles of the control interface (mrc_ctl.h) without its pointers and masks: what is not
 // given is not there. Enumerations are the interface's own.

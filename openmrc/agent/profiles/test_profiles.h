@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/profile_store.h"
+#include "openmrc/agent/profiles/profile_store.h"
 
 // For tests: profiles in few words.
 namespace openmrc::libmrc::test {

@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <variant>
 
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/fixed_window.h"
-#include "openmrc/core/nscc.h"
+#include "openmrc/core/congestion/congestion_signals.h"
+#include "openmrc/core/congestion/fixed_window.h"
+#include "openmrc/core/congestion/nscc.h"
 
 namespace openmrc::core {
-
-// What congestion control hears (MRC 8, UET 3.6.12). Sizes are nominal: UDP length + 40.
-
-// A SACK came. The peer says most of this, so none of it can be relied on.
-struct SackSignal {
-  Instant now;
-  ByteCount newly_received;  // what the responder counts beyond what it counted before
-  bool congested = false;    // the packet that triggered the SACK was ECN-marked
-  // Of that packet; only if it is clear which of its transmissions is meant.
-  std::optional<Duration> rtt = std::nullopt;
-  ByteCount in_flight = {};           // to this destination, after this SACK; may be negative
-  std::uint8_t receiver_penalty = 0;  // 0: none, 127: the most; how busy the responder is
-  bool restore_window = false;        // the responder has recovered: undo the penalty
-};
-
-// A switch trimmed a packet. Where it did so makes no difference, as MRC has no receiver credits.
-struct TrimSignal {
-  Instant now;
-  ByteCount size;
-  ByteCount in_flight;  // without that packet
-};
-
-// A packet is taken for lost.
-struct LossSignal {
-  Instant now;
-  ByteCount size;
-  ByteCount in_flight;  // without that packet
-};
 
 // All algorithms that there are, each by its settings. A new one is a file of its own and a line
 // here: settings that name their `Algorithm`, and that class, constructible from them, with the

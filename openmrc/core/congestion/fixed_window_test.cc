@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/fixed_window.h"
+#include "openmrc/core/congestion/fixed_window.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/core/congestion.h"
+#include "openmrc/core/congestion/congestion.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/nscc.h"
+#include "openmrc/core/congestion/nscc.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "openmrc/core/congestion.h"
+#include "openmrc/core/congestion/congestion_signals.h"
 
 namespace openmrc::core {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
+#include "openmrc/core/congestion/congestion_signals.h"
 
 namespace openmrc::core {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/core/congestion.h"
-#include "openmrc/core/nscc.h"
-#include "support/golden.h"
+#include "openmrc/core/congestion/congestion.h"
+#include "openmrc/core/congestion/nscc.h"
+#include "tests/support/golden.h"
 
 namespace openmrc::core {
 namespace {

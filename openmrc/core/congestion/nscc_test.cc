@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/nscc.h"
+#include "openmrc/core/congestion/nscc.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/core/congestion.h"
+#include "openmrc/core/congestion/congestion.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "openmrc/core/pool.h"
+#include "openmrc/core/containers/pool.h"
 
 namespace openmrc::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/pool.h"
+#include "openmrc/core/containers/pool.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/core/growing_ring.h"
-#include "openmrc/core/pool_list.h"
+#include "openmrc/core/containers/growing_ring.h"
+#include "openmrc/core/containers/pool_list.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/timer_queue.h"
+#include "openmrc/core/containers/timer_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/ev_state.h"
+#include "openmrc/core/paths/ev_profile.h"
+#include "openmrc/core/paths/ev_state.h"
 #include "openmrc/wire/header/immdt.h"
 
 namespace openmrc::core {
@@ -36,6 +36,10 @@ constexpr std::string_view name(WorkStatus status) {
   }
   return {};
 }
+
+// What becomes of posted work when its queue pair leaves service: InfiniBand completes it on the
+// way to ERROR and forgets it on the way to RESET.
+enum class Flush : std::uint8_t { kComplete, kForget };
 
 enum class WorkKind : std::uint8_t {
   kWrite,    // a posted write, with or without immediate

@@ -5,26 +5,23 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/completion.h"
-#include "openmrc/core/counters.h"
-#include "openmrc/core/growing_ring.h"
-#include "openmrc/core/limits.h"
-#include "openmrc/core/memory_regions.h"
-#include "openmrc/core/peer.h"
-#include "openmrc/core/pool.h"
-#include "openmrc/core/sent_window.h"
-#include "openmrc/core/settings.h"
-#include "openmrc/core/timer_queue.h"
-#include "openmrc/core/trace.h"
-#include "openmrc/core/work.h"
+#include "openmrc/core/containers/growing_ring.h"
+#include "openmrc/core/containers/pool.h"
+#include "openmrc/core/containers/timer_queue.h"
+#include "openmrc/core/context/completion.h"
+#include "openmrc/core/context/counters.h"
+#include "openmrc/core/context/limits.h"
+#include "openmrc/core/context/sent_pool.h"
+#include "openmrc/core/context/settings.h"
+#include "openmrc/core/context/trace.h"
+#include "openmrc/core/context/work.h"
+#include "openmrc/core/memory/memory_regions.h"
 #include "openmrc/wire/header/erth.h"
 #include "openmrc/wire/header/neth.h"
 #include "openmrc/wire/header/seth.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {
-
-using QueuePairIndex = std::uint32_t;
 
 // A control packet that is to be sent. What can be filled in when it leaves (the bitmap of a SACK,
 // the count of an acknowledgement) is filled in then, and is as new as can be.
@@ -96,27 +93,6 @@ struct Context {
   TimerQueue timers;
   Counters counters;
   TraceSink* trace;
-};
-
-// Who is connected to whom: what a queue pair knows from RTR on.
-struct Connection {
-  Qpn local{};
-  Qpn remote{};
-  QueuePairIndex index = 0;
-  std::uint32_t serial = 0;  // no two connections of an endpoint have the same
-  PeerIndex peer = 0;
-  std::uint32_t mtu = 0;
-  ProtectionDomain domain{};
-  bool dynamic_mpr = false;
-  bool peer_sends_trim_nacks = true;
-};
-
-// What a queue pair's parts work with during one call.
-struct Turn {
-  Context& context;
-  const Connection& connection;
-  Peer& peer;
-  Instant now;
 };
 
 // So many ticks of a timestamp (MRC 6.2).

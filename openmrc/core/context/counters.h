@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 namespace openmrc::core {
 
 // What an endpoint counts; counters.def is the table behind it.
 enum class Count : std::uint8_t {
 #define OPENMRC_COUNTER(enumerator, name, text) enumerator,
-#include "openmrc/core/counters.def"
+#include "openmrc/core/context/counters.def"
 #undef OPENMRC_COUNTER
 };
 
@@ -25,7 +25,7 @@ struct CounterInfo {
 
 inline constexpr std::array kCounterTable{
 #define OPENMRC_COUNTER(enumerator, name, text) CounterInfo{name, text},
-#include "openmrc/core/counters.def"
+#include "openmrc/core/context/counters.def"
 #undef OPENMRC_COUNTER
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/counters.h"
+#include "openmrc/core/context/counters.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "openmrc/core/trace.h"
+#include "openmrc/core/context/trace.h"
 
 namespace openmrc::core {
 namespace {

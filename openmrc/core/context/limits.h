@@ -7,6 +7,9 @@
 // Every limit of the core that is not a setting. The limits that are settings are in settings.h.
 namespace openmrc::core {
 
+// The unit in which windows of PSNs are stated (MRC 7.5.1): one step of MPR, "max PSN range".
+inline constexpr std::int64_t kPsnsPerMpr = 128;
+
 // MRC 7.4.1: timeout = 1.024 us x 2^n.
 inline constexpr unsigned kTimeoutExponentMax = 24;
 inline constexpr unsigned kLinearRetriesMax = 7;

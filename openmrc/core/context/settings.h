@@ -9,9 +9,10 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/memory_regions.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/core/memory/memory_regions.h"
+#include "openmrc/core/paths/ev_prober.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::core {
 
@@ -22,12 +23,6 @@ using CcProfileId = Strong<struct CcProfileIdTag, std::uint32_t>;
 struct SackSettings {
   std::uint32_t threshold_bytes = 16 * 1024;  // of payload since the last SACK
   std::uint32_t packet_bytes_min = 1024;      // what a smaller packet counts as
-};
-
-// How ASSUMED_BAD paths are tried again (MRC 9.3.1 leaves it open).
-struct ProbeSettings {
-  std::uint8_t clean_answers = 3;             // in a row, to be good again
-  Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
 };
 
 // The numbers of endpoint requests (MRC 7.3), which answers repeat. Endpoints that share a UDP port

@@ -8,7 +8,7 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 namespace openmrc::core {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/core/completion.h"
-#include "openmrc/core/pool.h"
+#include "openmrc/core/containers/pool.h"
+#include "openmrc/core/context/completion.h"
 #include "openmrc/wire/header/immdt.h"
 #include "openmrc/wire/payload.h"
 

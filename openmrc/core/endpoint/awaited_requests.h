@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/limits.h"
-#include "openmrc/core/peer.h"
-#include "openmrc/core/settings.h"
+#include "openmrc/core/context/limits.h"
+#include "openmrc/core/context/settings.h"
+#include "openmrc/core/paths/ev_profile.h"
+#include "openmrc/core/peer/peer.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/awaited_requests.h"
+#include "openmrc/core/endpoint/awaited_requests.h"
 
 #include <gtest/gtest.h>
 

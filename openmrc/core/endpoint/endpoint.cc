@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Setting up: profiles, queue pairs, posting.
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "openmrc/core/endpoint.h"
-#include "support/scripted_peer.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
 namespace {

@@ -2,7 +2,7 @@
 // What happens because time passes, and what endpoints ask each other (MRC 7.3).
 #include <algorithm>
 
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 
 namespace openmrc::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "openmrc/base/hold.h"
-#include "openmrc/core/endpoint.h"
-#include "openmrc/wire/connection_id.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::core {
 namespace {

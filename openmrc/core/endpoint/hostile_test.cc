@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "openmrc/core/endpoint.h"
-#include "openmrc/wire/connection_id.h"
-#include "support/scripted_peer.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
 namespace {

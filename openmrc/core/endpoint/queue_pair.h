@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "openmrc/core/context.h"
-#include "openmrc/core/queue_pair_state.h"
-#include "openmrc/core/requestor.h"
-#include "openmrc/core/responder.h"
-#include "openmrc/core/settings.h"
+#include "openmrc/core/context/settings.h"
+#include "openmrc/core/endpoint/queue_pair_state.h"
+#include "openmrc/core/peer/turn.h"
+#include "openmrc/core/requestor/requestor.h"
+#include "openmrc/core/responder/responder.h"
 
 namespace openmrc::core {
 

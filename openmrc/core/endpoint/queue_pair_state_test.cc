@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/queue_pair_state.h"
+#include "openmrc/core/endpoint/queue_pair_state.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/golden.h"
+#include "tests/support/golden.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/memory_regions.h"
+#include "openmrc/core/memory/memory_regions.h"
 
 #include <limits>
 

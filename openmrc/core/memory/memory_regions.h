@@ -11,7 +11,7 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/strong.h"
-#include "openmrc/core/growing_ring.h"
+#include "openmrc/core/containers/growing_ring.h"
 
 namespace openmrc::core {
 

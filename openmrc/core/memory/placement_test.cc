@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/placement.h"
+#include "openmrc/core/memory/placement.h"
 
 #include <gtest/gtest.h>
 

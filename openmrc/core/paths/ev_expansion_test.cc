@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/ev_expansion.h"
+#include "openmrc/core/paths/ev_expansion.h"
 
 #include <gtest/gtest.h>
 

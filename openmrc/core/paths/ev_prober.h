@@ -6,11 +6,16 @@
 #include <vector>
 
 #include "openmrc/base/time.h"
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/settings.h"
-#include "openmrc/core/timer_queue.h"
+#include "openmrc/core/containers/timer_queue.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 namespace openmrc::core {
+
+// How ASSUMED_BAD paths are tried again (MRC 9.3.1 leaves it open).
+struct ProbeSettings {
+  std::uint8_t clean_answers = 3;             // in a row, to be good again
+  Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
+};
 
 // Tries the paths that are out of use until they work again (MRC 7.4.7, 9.3.1). Only says when to
 // send which probe; the peer's owner sends it. Empty, and no memory, while all paths are good.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 #include <algorithm>
 #include <utility>

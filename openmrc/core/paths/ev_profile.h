@@ -14,8 +14,8 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
 #include "openmrc/base/strong.h"
-#include "openmrc/core/ev_expansion.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/core/paths/ev_expansion.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::core {
 

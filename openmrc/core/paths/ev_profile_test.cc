@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/path_set.h"
+#include "openmrc/core/paths/path_set.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/ev_state.h"
-#include "openmrc/core/plane_mask.h"
+#include "openmrc/core/paths/ev_profile.h"
+#include "openmrc/core/paths/ev_state.h"
+#include "openmrc/core/paths/plane_mask.h"
 
 namespace openmrc::core {
 

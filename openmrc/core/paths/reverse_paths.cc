@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/reverse_paths.h"
+#include "openmrc/core/paths/reverse_paths.h"
 
 #include <utility>
 

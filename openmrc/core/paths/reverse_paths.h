@@ -8,8 +8,8 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/path_set.h"
-#include "openmrc/core/plane_mask.h"
+#include "openmrc/core/paths/path_set.h"
+#include "openmrc/core/paths/plane_mask.h"
 
 namespace openmrc::core {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/peer.h"
+#include "openmrc/core/peer/peer.h"
 
-#include "openmrc/core/context.h"
+#include "openmrc/core/context/context.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/peer_table.h"
+#include "openmrc/core/peer/peer_table.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/wire/byte_order.h"
+#include "openmrc/wire/field/byte_order.h"
 
 namespace openmrc::core {
 namespace {

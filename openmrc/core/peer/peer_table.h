@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/core/peer.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/core/peer/peer.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/peer_table.h"
+#include "openmrc/core/peer/peer_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/requestor.h"
+#include "openmrc/core/requestor/requestor.h"
 
 #include <algorithm>
 

@@ -6,12 +6,12 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/completion.h"
-#include "openmrc/core/context.h"
-#include "openmrc/core/path_set.h"
-#include "openmrc/core/pool_list.h"
-#include "openmrc/core/sent_window.h"
-#include "openmrc/core/settings.h"
+#include "openmrc/core/containers/pool_list.h"
+#include "openmrc/core/context/completion.h"
+#include "openmrc/core/context/settings.h"
+#include "openmrc/core/paths/path_set.h"
+#include "openmrc/core/peer/turn.h"
+#include "openmrc/core/requestor/sent_window.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {
@@ -27,10 +27,6 @@ struct Fatal {
 // How long a requestor waits for a peer that says nothing until it gives up (MRC 7.4.1); nothing if
 // it never does.
 [[nodiscard]] std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes);
-
-// What becomes of posted work when its queue pair leaves service: InfiniBand completes it on the
-// way to ERROR and forgets it on the way to RESET.
-enum class Flush : std::uint8_t { kComplete, kForget };
 
 // The sending half of a queue pair (MRC 6.2, 7.4): cuts messages into packets, keeps what is in
 // flight, hears the peer's feedback, decides what is lost. Sends nothing itself: its owner asks

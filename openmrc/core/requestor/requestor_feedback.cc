@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "openmrc/core/requestor.h"
+#include "openmrc/core/requestor/requestor.h"
 
 namespace openmrc::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/requestor.h"
+#include "openmrc/core/requestor/requestor.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "support/scripted_peer.h"
+#include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
 namespace {

@@ -2,7 +2,7 @@
 // What a requestor does when nothing comes: probe early, time out late (MRC 7.4.1, 7.4.6).
 #include <algorithm>
 
-#include "openmrc/core/requestor.h"
+#include "openmrc/core/requestor/requestor.h"
 
 namespace openmrc::core {
 namespace {

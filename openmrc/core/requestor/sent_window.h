@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -10,34 +9,11 @@
 
 #include "openmrc/base/check.h"
 #include "openmrc/base/ids.h"
-#include "openmrc/base/time.h"
-#include "openmrc/core/arrival_window.h"
-#include "openmrc/core/counters.h"
-#include "openmrc/core/ev_profile.h"
-#include "openmrc/core/pool.h"
+#include "openmrc/core/containers/pool.h"
+#include "openmrc/core/context/limits.h"
+#include "openmrc/core/context/sent_pool.h"
 
 namespace openmrc::core {
-
-// What the requestor remembers of a packet until it has arrived.
-struct SentPacket {
-  Instant sent;             // its latest transmission
-  PoolIndex message = 0;    // that it is part of
-  std::uint32_t order = 0;  // of transmissions to this peer, wrapping; see PathFlight
-  std::uint32_t size = 0;   // nominal
-  EvIndex ev;
-  std::uint8_t order_on_ev = 0;           // the same on its path alone
-  std::uint8_t transmissions = 0;         // stays at the top
-  Count lost_because = Count::kDataSent;  // once it is lost: which retransmission it will count as
-};
-
-// The packets of 64 PSNs, from a multiple of 64 on. A packet that is in neither set has arrived or
-// was never sent.
-struct SentChunk {
-  std::uint64_t in_flight = 0;  // sent, nothing known
-  std::uint64_t lost = 0;       // to be sent again
-  std::array<SentPacket, 64> packets{};
-};
-using SentPool = Pool<SentChunk, 2>;
 
 // MRC 7.4 (Table 7-4): the request packets that have been sent and have not arrived, as far as the
 // requestor knows: PSNs [oldest, next). Chunks come from a pool and go back when all of their

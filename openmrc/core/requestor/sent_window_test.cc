@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/sent_window.h"
+#include "openmrc/core/requestor/sent_window.h"
 
 #include <gtest/gtest.h>
 

@@ -9,11 +9,9 @@
 
 #include "openmrc/base/check.h"
 #include "openmrc/base/ids.h"
+#include "openmrc/core/context/limits.h"
 
 namespace openmrc::core {
-
-// The unit in which windows of PSNs are stated (MRC 7.5.1): one step of MPR, "max PSN range".
-inline constexpr std::int64_t kPsnsPerMpr = 128;
 
 // Which request packets have arrived, and which of them end a message (MRC 6.3.1, 7.5.2.2). Covers
 // the PSNs [expected, expected + range); `expected` is the lowest that has not arrived.

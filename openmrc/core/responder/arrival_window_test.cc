@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/arrival_window.h"
+#include "openmrc/core/responder/arrival_window.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/responder.h"
+#include "openmrc/core/responder/responder.h"
 
 #include <algorithm>
 
-#include "openmrc/core/placement.h"
-#include "openmrc/wire/connection_id.h"
+#include "openmrc/core/memory/placement.h"
+#include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::core {
 namespace {

@@ -6,11 +6,10 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
-#include "openmrc/core/arrival_window.h"
-#include "openmrc/core/context.h"
-#include "openmrc/core/pool_list.h"
-#include "openmrc/core/requestor.h"
-#include "openmrc/core/settings.h"
+#include "openmrc/core/containers/pool_list.h"
+#include "openmrc/core/context/settings.h"
+#include "openmrc/core/peer/turn.h"
+#include "openmrc/core/responder/arrival_window.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {

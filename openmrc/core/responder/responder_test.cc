@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/core/responder.h"
+#include "openmrc/core/responder/responder.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/wire/connection_id.h"
-#include "support/scripted_peer.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
 namespace {

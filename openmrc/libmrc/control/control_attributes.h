@@ -3,9 +3,9 @@
 
 #include <mrc_ctl.h>
 
+#include "openmrc/agent/agent_protocol.h"
+#include "openmrc/agent/profiles/profile_types.h"
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/agent/agent_protocol.h"
-#include "openmrc/libmrc/profiles/profile_types.h"
 
 // The structs of mrc_ctl.h to ours and back. Errors are errno values.
 namespace openmrc::libmrc {

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "openmrc/libmrc/profiles/test_profiles.h"
+#include "openmrc/agent/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

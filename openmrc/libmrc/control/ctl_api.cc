@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <variant>
 
-#include "openmrc/libmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_client.h"
 #include "openmrc/libmrc/control/control_attributes.h"
 
 namespace {

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "openmrc/libmrc/agent/agent_server.h"
+#include "openmrc/agent/agent_server.h"
+#include "openmrc/agent/profiles/test_profiles.h"
 #include "openmrc/libmrc/control/control_attributes.h"
-#include "openmrc/libmrc/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "openmrc/libmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_client.h"
 #include "openmrc/libmrc/completion_queue.h"
 #include "openmrc/libmrc/control/ev_event_queue.h"
 

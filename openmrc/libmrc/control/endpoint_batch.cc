@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "openmrc/libmrc/control/control_attributes.h"
-#include "openmrc/libmrc/verbs/verbs_objects.h"
+#include "openmrc/verbs/verbs_objects.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "openmrc/base/result.h"
-#include "openmrc/libmrc/device.h"
+#include "openmrc/verbs/device.h"
 
 namespace openmrc::libmrc {
 

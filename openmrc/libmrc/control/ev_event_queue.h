@@ -9,7 +9,7 @@
 #include <mutex>
 #include <span>
 
-#include "openmrc/libmrc/agent/agent_protocol.h"
+#include "openmrc/agent/agent_protocol.h"
 
 namespace openmrc::libmrc {
 

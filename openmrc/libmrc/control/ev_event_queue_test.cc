@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "openmrc/agent/profiles/test_profiles.h"
 #include "openmrc/libmrc/control/control_attributes.h"
-#include "openmrc/libmrc/profiles/test_profiles.h"
 
 namespace openmrc::libmrc {
 namespace {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "openmrc/libmrc/device.h"
 #include "openmrc/libmrc/test_loopback.h"
+#include "openmrc/verbs/device.h"
 
 namespace openmrc::libmrc::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/application.h"
+#include "openmrc/sim/engine/application.h"
 
 #include <algorithm>
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/sim/connections.h"
-#include "openmrc/sim/program.h"
-#include "openmrc/sim/sim_time.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/base/picoseconds.h"
+#include "openmrc/sim/engine/connections.h"
+#include "openmrc/sim/engine/worker.h"
+#include "openmrc/sim/workload/program.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/connections.h"
+#include "openmrc/sim/engine/connections.h"
 
 namespace openmrc::sim {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/engine.h"
+#include "openmrc/sim/engine/engine.h"
 
 #include <algorithm>
 #include <atomic>

@@ -6,12 +6,12 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/sim/exchange.h"
-#include "openmrc/sim/host_row.h"
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/simulation.h"
-#include "openmrc/sim/switch_node.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/sim/engine/exchange.h"
+#include "openmrc/sim/engine/host_row.h"
+#include "openmrc/sim/engine/run_options.h"
+#include "openmrc/sim/engine/switch_node.h"
+#include "openmrc/sim/engine/worker.h"
+#include "openmrc/sim/network/network.h"
 
 namespace openmrc::sim {
 

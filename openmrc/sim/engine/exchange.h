@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/packet.h"
+#include "openmrc/sim/network/network.h"
+#include "openmrc/sim/network/packet.h"
 
 namespace openmrc::sim {
 

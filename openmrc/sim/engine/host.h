@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "openmrc/sim/sim_time.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/base/picoseconds.h"
+#include "openmrc/sim/engine/worker.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/host_row.h"
+#include "openmrc/sim/engine/host_row.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/sim/host.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/sim/engine/host.h"
+#include "openmrc/sim/engine/worker.h"
 
 namespace openmrc::sim {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "openmrc/sim/packet.h"
+#include "openmrc/sim/network/packet.h"
 
 namespace openmrc::sim {
 

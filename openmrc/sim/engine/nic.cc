@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/nic.h"
+#include "openmrc/sim/engine/nic.h"
 
 #include <algorithm>
 

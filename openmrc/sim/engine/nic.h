@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/sim/engine/worker.h"
+#include "openmrc/sim/network/network.h"
 
 namespace openmrc::sim {
 

@@ -3,12 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/scenario.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
 
 namespace openmrc::sim {
 
@@ -36,9 +32,5 @@ struct RunCost {
   std::uint64_t windows = 0;
   std::uint64_t packet_bytes = 0;  // memory for packets on their way
 };
-
-// Runs a scenario to its end. The result does not depend on the options. With several processes the
-// first has the whole result, the others their part.
-RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost = nullptr);
 
 }  // namespace openmrc::sim

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/sim/packet.h"
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
+#include "openmrc/sim/network/packet.h"
+#include "openmrc/sim/result/result.h"
 
 namespace openmrc::sim {
 

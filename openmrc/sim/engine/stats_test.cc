@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/stats.h"
+#include "openmrc/sim/engine/stats.h"
 
 #include <gtest/gtest.h>
 

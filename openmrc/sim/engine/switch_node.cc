@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/switch_node.h"
+#include "openmrc/sim/engine/switch_node.h"
 
 #include <algorithm>
 #include <bit>
 #include <variant>
 
-#include "openmrc/sim/packet_size.h"
+#include "openmrc/sim/network/packet_size.h"
 
 namespace openmrc::sim {
 namespace {

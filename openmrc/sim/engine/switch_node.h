@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/worker.h"
+#include "openmrc/sim/engine/worker.h"
+#include "openmrc/sim/network/network.h"
 #include "openmrc/softswitch/queue_policy.h"
 
 namespace openmrc::sim {

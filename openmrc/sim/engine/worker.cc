@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/worker.h"
+#include "openmrc/sim/engine/worker.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "openmrc/sim/mailbox.h"
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/packet.h"
-#include "openmrc/sim/stats.h"
+#include "openmrc/sim/engine/mailbox.h"
+#include "openmrc/sim/engine/stats.h"
+#include "openmrc/sim/network/network.h"
+#include "openmrc/sim/network/packet.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/ev_sets.h"
+#include "openmrc/sim/mrc/ev_sets.h"
 
 #include <algorithm>
 #include <span>

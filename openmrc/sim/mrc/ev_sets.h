@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "openmrc/core/ev_profile.h"
+#include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 namespace openmrc::sim {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/mrc_host.h"
+#include "openmrc/sim/mrc/mrc_host.h"
 
 #include <algorithm>
 #include <optional>
 #include <variant>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/packet_size.h"
+#include "openmrc/sim/network/packet_size.h"
 
 namespace openmrc::sim {
 namespace {

@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "openmrc/core/endpoint.h"
+#include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/sim/application.h"
-#include "openmrc/sim/connections.h"
-#include "openmrc/sim/ev_sets.h"
-#include "openmrc/sim/host.h"
-#include "openmrc/sim/nic.h"
+#include "openmrc/sim/engine/application.h"
+#include "openmrc/sim/engine/connections.h"
+#include "openmrc/sim/engine/host.h"
+#include "openmrc/sim/engine/nic.h"
+#include "openmrc/sim/mrc/ev_sets.h"
 
 namespace openmrc::sim {
 

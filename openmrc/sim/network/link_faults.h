@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/faults.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/scenario/faults.h"
 
 namespace openmrc::sim {
 

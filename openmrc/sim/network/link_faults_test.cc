@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/link_faults.h"
+#include "openmrc/sim/network/link_faults.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/network.h"
+#include "openmrc/sim/network/network.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/packet_size.h"
+#include "openmrc/sim/network/packet_size.h"
 
 namespace openmrc::sim {
 namespace {

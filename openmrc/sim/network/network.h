@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/link_faults.h"
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/scenario.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/network/link_faults.h"
+#include "openmrc/sim/result/result.h"
+#include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/softswitch/queue_policy.h"
 
 namespace openmrc::sim {

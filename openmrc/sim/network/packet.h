@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/sim_time.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::sim {

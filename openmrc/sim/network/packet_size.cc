@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/packet_size.h"
+#include "openmrc/sim/network/packet_size.h"
 
 #include <variant>
 

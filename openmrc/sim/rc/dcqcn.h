@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/dcqcn.h"
+#include "openmrc/sim/rc/dcqcn.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/network.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/network/network.h"
 
 namespace openmrc::sim {
 

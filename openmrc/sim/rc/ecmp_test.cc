@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/ecmp.h"
+#include "openmrc/sim/rc/ecmp.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/rc_host.h"
+#include "openmrc/sim/rc/rc_host.h"
 
 #include <algorithm>
 #include <variant>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/rc_packet.h"
+#include "openmrc/sim/rc/rc_packet.h"
 
 namespace openmrc::sim {
 

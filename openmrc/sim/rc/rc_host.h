@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/core/growing_ring.h"
-#include "openmrc/sim/application.h"
-#include "openmrc/sim/connections.h"
-#include "openmrc/sim/ecmp.h"
-#include "openmrc/sim/host.h"
-#include "openmrc/sim/nic.h"
-#include "openmrc/sim/rc_receiver.h"
-#include "openmrc/sim/rc_sender.h"
+#include "openmrc/core/containers/growing_ring.h"
+#include "openmrc/sim/engine/application.h"
+#include "openmrc/sim/engine/connections.h"
+#include "openmrc/sim/engine/host.h"
+#include "openmrc/sim/engine/nic.h"
+#include "openmrc/sim/rc/ecmp.h"
+#include "openmrc/sim/rc/rc_receiver.h"
+#include "openmrc/sim/rc/rc_sender.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/rc_host.h"
+#include "openmrc/sim/rc/rc_host.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <numeric>
 
-#include "openmrc/sim/rc_packet.h"
+#include "openmrc/sim/rc/rc_packet.h"
 #include "openmrc/sim/simulation.h"
 
 // RoCEv2 in small fabrics, whole runs.

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "openmrc/sim/packet.h"
-#include "openmrc/wire/constants.h"
+#include "openmrc/sim/network/packet.h"
+#include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/header/aeth.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/immdt.h"

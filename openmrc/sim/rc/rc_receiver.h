@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/sim/program.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
+#include "openmrc/sim/workload/program.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::sim {

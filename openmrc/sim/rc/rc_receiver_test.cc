@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/rc_receiver.h"
+#include "openmrc/sim/rc/rc_receiver.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/dcqcn.h"
+#include "openmrc/sim/rc/dcqcn.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/rc_sender.h"
+#include "openmrc/sim/rc/rc_sender.h"
 
 #include <algorithm>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/rc_packet.h"
+#include "openmrc/sim/rc/rc_packet.h"
 
 namespace openmrc::sim {
 namespace {

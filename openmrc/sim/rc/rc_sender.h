@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/sim/dcqcn.h"
-#include "openmrc/sim/program.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
+#include "openmrc/sim/rc/dcqcn.h"
+#include "openmrc/sim/workload/program.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::sim {

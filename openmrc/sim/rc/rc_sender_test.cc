@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/rc_sender.h"
+#include "openmrc/sim/rc/rc_sender.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "openmrc/sim/rc_packet.h"
+#include "openmrc/sim/rc/rc_packet.h"
 
 namespace openmrc::sim {
 namespace {

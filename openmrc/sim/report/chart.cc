@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/chart.h"
+#include "openmrc/sim/report/chart.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "openmrc/base/check.h"
-#include "openmrc/sim/markup.h"
-#include "openmrc/sim/ruler.h"
+#include "openmrc/sim/report/markup.h"
+#include "openmrc/sim/report/ruler.h"
 
 namespace openmrc::sim {
 namespace {

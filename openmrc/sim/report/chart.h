@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
 
 // Charts as SVG, for a page that has the style of chart_style.h.
 namespace openmrc::sim {

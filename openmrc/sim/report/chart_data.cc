@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/chart_data.h"
+#include "openmrc/sim/report/chart_data.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "openmrc/sim/chart.h"
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/report/chart.h"
+#include "openmrc/sim/result/result.h"
 
 // A result as charts need it: however large the run was, so many points are enough.
 namespace openmrc::sim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/chart_style.h"
+#include "openmrc/sim/report/chart_style.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/chart.h"
+#include "openmrc/sim/report/chart.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/chart_style.h"
-#include "openmrc/sim/markup_checker.h"
+#include "openmrc/sim/report/chart_style.h"
+#include "openmrc/sim/report/markup_checker.h"
 
 namespace openmrc::sim {
 namespace {

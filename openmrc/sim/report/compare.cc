@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/compare.h"
+#include "openmrc/sim/report/compare.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "openmrc/sim/figures.h"
+#include "openmrc/sim/result/figures.h"
 
 namespace openmrc::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/sim/human.h"
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/result/result.h"
 
 // Two results side by side: the same scenario with two transports, two seeds, two versions.
 namespace openmrc::sim {

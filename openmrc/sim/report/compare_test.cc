@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/compare.h"
+#include "openmrc/sim/report/compare.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "openmrc/sim/sample_results.h"
+#include "openmrc/sim/report/sample_results.h"
 
 namespace openmrc::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
 
 // Numbers for people: three significant digits and a unit that suits the size. Zeros at the end say
 // something: "2 ms" is exactly that, "2.00 ms" is rounded.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
 
 #include <gtest/gtest.h>
 

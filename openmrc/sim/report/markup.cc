@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/markup.h"
+#include "openmrc/sim/report/markup.h"
 
 namespace openmrc::sim {
 

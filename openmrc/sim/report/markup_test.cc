@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/markup.h"
+#include "openmrc/sim/report/markup.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/markup_checker.h"
+#include "openmrc/sim/report/markup_checker.h"
 
 namespace openmrc::sim {
 namespace {

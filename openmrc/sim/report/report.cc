@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report.h"
+#include "openmrc/sim/report/report.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,15 @@
 #include <numeric>
 #include <vector>
 
-#include "openmrc/sim/chart_style.h"
-#include "openmrc/sim/compare.h"
-#include "openmrc/sim/figures.h"
-#include "openmrc/sim/human.h"
-#include "openmrc/sim/markup.h"
-#include "openmrc/sim/report_charts.h"
-#include "openmrc/sim/report_style.h"
-#include "openmrc/sim/result_table.h"
-#include "openmrc/sim/verdict.h"
+#include "openmrc/sim/report/chart_style.h"
+#include "openmrc/sim/report/compare.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/report/markup.h"
+#include "openmrc/sim/report/report_charts.h"
+#include "openmrc/sim/report/report_style.h"
+#include "openmrc/sim/report/result_table.h"
+#include "openmrc/sim/report/verdict.h"
+#include "openmrc/sim/result/figures.h"
 
 namespace openmrc::sim {
 namespace {

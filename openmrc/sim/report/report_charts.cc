@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report_charts.h"
+#include "openmrc/sim/report/report_charts.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <numeric>
 #include <utility>
 
-#include "openmrc/core/ev_state.h"
-#include "openmrc/sim/chart_data.h"
-#include "openmrc/sim/chart_style.h"
-#include "openmrc/sim/figures.h"
-#include "openmrc/sim/human.h"
+#include "openmrc/core/paths/ev_state.h"
+#include "openmrc/sim/report/chart_data.h"
+#include "openmrc/sim/report/chart_style.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/result/figures.h"
 
 namespace openmrc::sim {
 namespace {

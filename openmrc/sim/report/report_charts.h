@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/chart.h"
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/report/chart.h"
+#include "openmrc/sim/result/result.h"
 
 // The charts of a report: what is drawn, and a sentence on what to see.
 namespace openmrc::sim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report_style.h"
+#include "openmrc/sim/report/report_style.h"
 
 namespace openmrc::sim {
 

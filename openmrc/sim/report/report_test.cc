@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report.h"
+#include "openmrc/sim/report/report.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/markup_checker.h"
-#include "openmrc/sim/report_charts.h"
-#include "openmrc/sim/report_style.h"
-#include "openmrc/sim/sample_results.h"
+#include "openmrc/sim/report/markup_checker.h"
+#include "openmrc/sim/report/report_charts.h"
+#include "openmrc/sim/report/report_style.h"
+#include "openmrc/sim/report/sample_results.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/result_table.h"
+#include "openmrc/sim/report/result_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "openmrc/sim/figures.h"
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/result/figures.h"
 
 namespace openmrc::sim {
 namespace {

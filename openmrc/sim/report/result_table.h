@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 namespace openmrc::sim {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/result_table.h"
+#include "openmrc/sim/report/result_table.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "openmrc/sim/sample_results.h"
+#include "openmrc/sim/report/sample_results.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/ruler.h"
+#include "openmrc/sim/report/ruler.h"
 
 #include <fmt/format.h>
 

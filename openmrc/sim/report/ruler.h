@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
 
 // Axes of charts.
 namespace openmrc::sim {

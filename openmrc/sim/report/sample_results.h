@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 // Results that no run gave, for tests of what is made of results.
 namespace openmrc::sim {

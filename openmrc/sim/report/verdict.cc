@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/verdict.h"
+#include "openmrc/sim/report/verdict.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "openmrc/sim/fault_effect.h"
-#include "openmrc/sim/figures.h"
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/result/fault_effect.h"
+#include "openmrc/sim/result/figures.h"
 
 namespace openmrc::sim {
 namespace {

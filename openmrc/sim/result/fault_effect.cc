@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/fault_effect.h"
+#include "openmrc/sim/result/fault_effect.h"
 
 #include <algorithm>
 #include <cmath>

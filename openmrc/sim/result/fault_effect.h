@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 namespace openmrc::sim {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/fault_effect.h"
+#include "openmrc/sim/result/fault_effect.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/sample_results.h"
+#include "openmrc/sim/report/sample_results.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/figures.h"
+#include "openmrc/sim/result/figures.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "openmrc/core/ev_state.h"
+#include "openmrc/core/paths/ev_state.h"
 
 namespace openmrc::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 // What follows from a result, for all who tell people about it.
 namespace openmrc::sim {

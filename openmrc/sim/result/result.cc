@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/base/picoseconds.h"
 
 // What a run gives. Integers only: the same run gives the same result, to the last digit, however
 // many threads or processes made it.

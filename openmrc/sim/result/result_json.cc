@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/result_json.h"
+#include "openmrc/sim/result/result_json.h"
 
 #include <fmt/format.h>
 

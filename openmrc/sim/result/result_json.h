@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "openmrc/base/result.h"
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 
 // A result as a file: JSON for programs, one record per line so that files can be compared by line.
 // Whole numbers, picoseconds and bytes; the same result gives the same bytes. docs/reports.md has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/result_json.h"
+#include "openmrc/sim/result/result_json.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "openmrc/sim/sample_results.h"
+#include "openmrc/sim/report/sample_results.h"
 
 namespace openmrc::sim {
 namespace {

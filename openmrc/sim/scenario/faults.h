@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/sim_time.h"
 
 namespace openmrc::sim {
 

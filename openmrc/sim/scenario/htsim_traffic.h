@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "openmrc/base/result.h"
-#include "openmrc/sim/scenario.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/scenario/scenario.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

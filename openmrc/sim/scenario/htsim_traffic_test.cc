@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/htsim_traffic.h"
+#include "openmrc/sim/scenario/htsim_traffic.h"
 
 #include <gtest/gtest.h>
 

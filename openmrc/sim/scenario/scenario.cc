@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "openmrc/core/limits.h"
+#include "openmrc/core/context/limits.h"
 #include "openmrc/fabric/shape_keys.h"
-#include "openmrc/sim/scenario_fault_section.h"
-#include "openmrc/sim/scenario_toml.h"
-#include "openmrc/sim/scenario_workload.h"
+#include "openmrc/sim/scenario/scenario_fault_section.h"
+#include "openmrc/sim/scenario/scenario_toml.h"
+#include "openmrc/sim/scenario/scenario_workload.h"
 
 namespace openmrc::sim {
 namespace {

@@ -7,16 +7,16 @@
 #include <variant>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/base/result.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/faults.h"
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/sim_time.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/result/result.h"
+#include "openmrc/sim/scenario/faults.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 
-// MRC in every NIC: src/core as it is.
+// MRC in every NIC: openmrc/core as it is.
 struct MrcTransport {
   std::uint32_t evs = 256;               // of a connection, over all planes
   std::uint32_t active_per_plane = 0;    // the others stand by; 0: all are in use

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario_fault_section.h"
+#include "openmrc/sim/scenario/scenario_fault_section.h"
 
 #include <array>
 #include <string>
@@ -7,8 +7,8 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/names.h"
-#include "openmrc/sim/scenario_faults.h"
-#include "openmrc/sim/scenario_units.h"
+#include "openmrc/sim/scenario/scenario_faults.h"
+#include "openmrc/sim/scenario/scenario_units.h"
 
 namespace openmrc::sim {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/scenario.h"
-#include "openmrc/sim/scenario_toml.h"
+#include "openmrc/sim/scenario/scenario.h"
+#include "openmrc/sim/scenario/scenario_toml.h"
 
 namespace openmrc::sim {
 

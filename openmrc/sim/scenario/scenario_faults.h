@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/names.h"
-#include "openmrc/sim/faults.h"
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/result/result.h"
+#include "openmrc/sim/scenario/faults.h"
 
 // From what breaks, as people say it, to what each link goes through.
 namespace openmrc::sim {

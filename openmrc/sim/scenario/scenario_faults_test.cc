@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario_faults.h"
+#include "openmrc/sim/scenario/scenario_faults.h"
 
 #include <gtest/gtest.h>
 

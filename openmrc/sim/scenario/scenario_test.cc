@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 #include <gtest/gtest.h>
 

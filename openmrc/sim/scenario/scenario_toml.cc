@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario_toml.h"
+#include "openmrc/sim/scenario/scenario_toml.h"
 
 #include <cmath>
 #include <numeric>
 
-#include "openmrc/sim/scenario_units.h"
+#include "openmrc/sim/scenario/scenario_units.h"
 
 namespace openmrc::sim {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario_units.h"
+#include "openmrc/sim/scenario/scenario_units.h"
 
 #include <algorithm>
 #include <optional>

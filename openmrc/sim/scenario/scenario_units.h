@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/base/result.h"
-#include "openmrc/sim/sim_time.h"
 
 // Amounts as people write them: a number, perhaps with a fraction, perhaps a space, and a unit.
 // They are exact: what is no whole number of picoseconds, bytes or billionths is an error. An error

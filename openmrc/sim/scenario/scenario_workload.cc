@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/scenario_workload.h"
+#include "openmrc/sim/scenario/scenario_workload.h"
 
 #include <array>
 #include <string>
 #include <vector>
 
 #include "openmrc/fabric/names.h"
-#include "openmrc/sim/htsim_traffic.h"
+#include "openmrc/sim/scenario/htsim_traffic.h"
 
 namespace openmrc::sim {
 namespace {

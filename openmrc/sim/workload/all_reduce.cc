@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/all_reduce.h"
+#include "openmrc/sim/workload/all_reduce.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 
-#include "openmrc/sim/programs/slice.h"
+#include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {

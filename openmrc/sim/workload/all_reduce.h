@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/all_reduce.h"
+#include "openmrc/sim/workload/all_reduce.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "openmrc/sim/programs/slice.h"
+#include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/all_to_all.h"
+#include "openmrc/sim/workload/all_to_all.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 #include <vector>
 
-#include "openmrc/sim/programs/ranks.h"
-#include "openmrc/sim/programs/slice.h"
+#include "openmrc/sim/workload/ranks.h"
+#include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {

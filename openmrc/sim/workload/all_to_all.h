@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

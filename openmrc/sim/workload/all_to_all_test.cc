@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/all_to_all.h"
+#include "openmrc/sim/workload/all_to_all.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "openmrc/sim/programs/ideal_network.h"
+#include "openmrc/sim/workload/ideal_network.h"
 
 namespace openmrc::sim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/flow_list.h"
+#include "openmrc/sim/workload/flow_list.h"
 
 #include <fmt/format.h>
 

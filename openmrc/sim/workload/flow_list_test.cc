@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/flow_list.h"
+#include "openmrc/sim/workload/flow_list.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "openmrc/sim/programs/ideal_network.h"
+#include "openmrc/sim/workload/ideal_network.h"
 
 namespace openmrc::sim {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "openmrc/base/rng.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/incast.h"
+#include "openmrc/sim/workload/incast.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "openmrc/sim/programs/flow_list.h"
+#include "openmrc/sim/workload/flow_list.h"
 
 namespace openmrc::sim {
 

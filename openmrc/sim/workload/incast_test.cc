@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/incast.h"
+#include "openmrc/sim/workload/incast.h"
 
 #include <gtest/gtest.h>
 
-#include "openmrc/sim/programs/ideal_network.h"
+#include "openmrc/sim/workload/ideal_network.h"
 
 namespace openmrc::sim {
 namespace {

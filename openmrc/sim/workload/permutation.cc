@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/permutation.h"
+#include "openmrc/sim/workload/permutation.h"
 
 #include <numeric>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/permutation.h"
+#include "openmrc/sim/workload/permutation.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "openmrc/sim/programs/ideal_network.h"
+#include "openmrc/sim/workload/ideal_network.h"
 
 namespace openmrc::sim {
 namespace {

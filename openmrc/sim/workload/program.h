@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/sim_time.h"
 
 namespace openmrc::sim {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/training.h"
+#include "openmrc/sim/workload/training.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "openmrc/sim/programs/all_reduce.h"
-#include "openmrc/sim/programs/ranks.h"
+#include "openmrc/sim/workload/all_reduce.h"
+#include "openmrc/sim/workload/ranks.h"
 
 namespace openmrc::sim {
 namespace {

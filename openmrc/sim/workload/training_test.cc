@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/programs/training.h"
+#include "openmrc/sim/workload/training.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <vector>
 
-#include "openmrc/sim/programs/ideal_network.h"
+#include "openmrc/sim/workload/ideal_network.h"
 
 namespace openmrc::sim {
 namespace {

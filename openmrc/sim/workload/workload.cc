@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
-#include "openmrc/sim/programs/all_to_all.h"
-#include "openmrc/sim/programs/flow_list.h"
-#include "openmrc/sim/programs/incast.h"
-#include "openmrc/sim/programs/permutation.h"
-#include "openmrc/sim/programs/training.h"
+#include "openmrc/sim/workload/all_to_all.h"
+#include "openmrc/sim/workload/flow_list.h"
+#include "openmrc/sim/workload/incast.h"
+#include "openmrc/sim/workload/permutation.h"
+#include "openmrc/sim/workload/training.h"
 
 namespace openmrc::sim {
 

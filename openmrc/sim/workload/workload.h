@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/program.h"
-#include "openmrc/sim/sim_time.h"
+#include "openmrc/sim/workload/program.h"
 
 namespace openmrc::sim {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "openmrc/wire/byte_order.h"
 #include "openmrc/wire/capture/pcapng_format.h"
+#include "openmrc/wire/field/byte_order.h"
 
 namespace openmrc::wire {
 namespace {

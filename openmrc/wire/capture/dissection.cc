@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "openmrc/wire/decode.h"
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/ethernet.h"
 #include "openmrc/wire/header/ipv4.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"
 #include "openmrc/wire/icrc.h"
-#include "openmrc/wire/usid.h"
 
 namespace openmrc::wire {
 namespace {

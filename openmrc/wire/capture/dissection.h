@@ -11,8 +11,8 @@
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/result.h"
 #include "openmrc/wire/capture/capture_reader.h"
+#include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/packet.h"
-#include "openmrc/wire/reject.h"
 #include "openmrc/wire/settings.h"
 
 // A packet taken apart for people. Works on views, so that a packet which cannot be understood is

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/field/usid.h"
 #include "openmrc/wire/trim.h"
-#include "openmrc/wire/usid.h"
 
 namespace openmrc::wire {
 namespace {

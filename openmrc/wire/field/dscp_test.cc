@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/dscp.h"
+#include "openmrc/wire/field/dscp.h"
 
 #include <gtest/gtest.h>
 

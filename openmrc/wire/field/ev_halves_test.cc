@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/ev_halves.h"
+#include "openmrc/wire/field/ev_halves.h"
 
 #include <gtest/gtest.h>
 

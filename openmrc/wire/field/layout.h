@@ -15,7 +15,7 @@
 
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/check.h"
-#include "openmrc/wire/byte_order.h"
+#include "openmrc/wire/field/byte_order.h"
 
 // A header is a list of named bit fields. Each header file writes that list down once; from it come
 // the size, the accessors of the view, the bytes that are written, the printed form, and the proof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/opcode.h"
+#include "openmrc/wire/field/opcode.h"
 
 #include <gtest/gtest.h>
 

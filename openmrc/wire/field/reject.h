@@ -11,7 +11,7 @@ namespace openmrc::wire {
 // Why received bytes are not a packet of ours; reject.def is the table behind it.
 enum class Reject : std::uint8_t {
 #define OPENMRC_REJECT(enumerator, counter, text) enumerator,
-#include "openmrc/wire/reject.def"
+#include "openmrc/wire/field/reject.def"
 #undef OPENMRC_REJECT
 };
 
@@ -22,7 +22,7 @@ struct RejectInfo {
 
 inline constexpr std::array kRejectTable{
 #define OPENMRC_REJECT(enumerator, counter, text) RejectInfo{counter, text},
-#include "openmrc/wire/reject.def"
+#include "openmrc/wire/field/reject.def"
 #undef OPENMRC_REJECT
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/reject.h"
 
 #include <gtest/gtest.h>
 

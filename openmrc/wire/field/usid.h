@@ -8,7 +8,7 @@
 
 #include "openmrc/base/fixed_vector.h"
 #include "openmrc/base/strong.h"
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::wire {
 

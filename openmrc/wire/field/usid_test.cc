@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/wire/usid.h"
+#include "openmrc/wire/field/usid.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::wire {
 

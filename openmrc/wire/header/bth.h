@@ -6,10 +6,10 @@
 #include <span>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/opcode.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/opcode.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::wire {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

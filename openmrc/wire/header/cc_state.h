@@ -5,7 +5,7 @@
 #include <span>
 
 #include "openmrc/base/quantity.h"
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/layout.h"
 
 namespace openmrc::wire {
 

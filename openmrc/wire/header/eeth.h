@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/header/erth.h"
-#include "openmrc/wire/layout.h"
 
 namespace openmrc::wire {
 

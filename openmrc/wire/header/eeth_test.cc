@@ -5,7 +5,7 @@
 
 #include "openmrc/wire/header/cc_state.h"
 #include "openmrc/wire/header/seth.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

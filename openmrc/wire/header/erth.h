@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/header/tseth.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
 
 namespace openmrc::wire {
 

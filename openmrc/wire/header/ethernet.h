@@ -5,8 +5,8 @@
 #include <span>
 
 #include "openmrc/base/strong.h"
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/layout.h"
 
 namespace openmrc::wire {
 

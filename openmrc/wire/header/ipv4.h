@@ -5,11 +5,11 @@
 #include <optional>
 #include <span>
 
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/dscp.h"
-#include "openmrc/wire/ip_address.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/dscp.h"
+#include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::wire {
 

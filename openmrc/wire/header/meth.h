@@ -4,7 +4,7 @@
 #include <span>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/layout.h"
 
 namespace openmrc::wire {
 

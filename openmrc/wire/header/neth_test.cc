@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <span>
 
-#include "openmrc/wire/connection_id.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/header/tseth.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
 
 namespace openmrc::wire {
 

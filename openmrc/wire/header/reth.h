@@ -5,7 +5,7 @@
 #include <span>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/layout.h"
 
 namespace openmrc::wire {
 

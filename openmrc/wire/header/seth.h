@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "openmrc/base/ids.h"
-#include "openmrc/wire/connection_id.h"
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/connection_id.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::wire {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "openmrc/wire/header/cc_state.h"
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "support/hex.h"
+#include "tests/support/hex.h"
 
 namespace openmrc::wire {
 namespace {

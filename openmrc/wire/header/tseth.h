@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "openmrc/wire/layout.h"
-#include "openmrc/wire/reject.h"
+#include "openmrc/wire/field/layout.h"
+#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::wire {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "openmrc/wire/constants.h"
-#include "openmrc/wire/layout.h"
+#include "openmrc/wire/field/constants.h"
+#include "openmrc/wire/field/layout.h"
 
 namespace openmrc::wire {
 

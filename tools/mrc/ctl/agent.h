@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "openmrc/libmrc/agent/agent_client.h"
+#include "openmrc/agent/agent_client.h"
 
 namespace openmrc::tools::ctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ctl_command.h"
+#include "tools/mrc/ctl/command.h"
 
 #include <fmt/core.h>
 
@@ -12,12 +12,12 @@
 #include <string>
 #include <thread>
 
-#include "complaint.h"
-#include "ctl_agent.h"
-#include "ctl_set.h"
-#include "ctl_show.h"
-#include "interrupt.h"
-#include "openmrc/libmrc/profiles/profile_names.h"
+#include "openmrc/agent/profiles/profile_names.h"
+#include "openmrc/host/interrupt.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/ctl/agent.h"
+#include "tools/mrc/ctl/set.h"
+#include "tools/mrc/ctl/show.h"
 
 namespace openmrc::tools {
 namespace ctl {
@@ -72,10 +72,10 @@ void print_push(const Options& options, const libmrc::Push& push) {
 int watch(const Options& options) {
   libmrc::AgentClient agent({.path = options.socket});
   if (!agent.connected()) return complain(agent.call(libmrc::QueryDevice{}).outcome);
-  catch_interrupts();
+  host::catch_interrupts();
   agent.listen({.changes = true, .events = true},
                [&](const libmrc::Push& push) { print_push(options, push); });
-  while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  while (!host::interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return 0;
 }
 

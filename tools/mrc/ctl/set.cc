@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ctl_set.h"
+#include "tools/mrc/ctl/set.h"
 
 #include <fmt/core.h>
 
@@ -8,8 +8,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "openmrc/libmrc/profiles/profile_json.h"
-#include "openmrc/libmrc/profiles/profile_names.h"
+#include "openmrc/agent/profiles/profile_json.h"
+#include "openmrc/agent/profiles/profile_names.h"
 
 namespace openmrc::tools::ctl {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ctl_agent.h"
+#include "tools/mrc/ctl/agent.h"
 
 // Changes, written as a person writes them. Each returns the exit code.
 namespace openmrc::tools::ctl {

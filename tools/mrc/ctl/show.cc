@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ctl_show.h"
+#include "tools/mrc/ctl/show.h"
 
 #include <fmt/core.h>
 
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/libmrc/profiles/profile_json.h"
-#include "openmrc/libmrc/profiles/profile_names.h"
+#include "openmrc/agent/profiles/profile_json.h"
+#include "openmrc/agent/profiles/profile_names.h"
 
 namespace openmrc::tools::ctl {
 namespace {

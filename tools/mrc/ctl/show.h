@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ctl_agent.h"
+#include "tools/mrc/ctl/agent.h"
 
 // What there is, for people or as JSON. Each returns the exit code.
 namespace openmrc::tools::ctl {

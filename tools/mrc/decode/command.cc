@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "decode_command.h"
+#include "tools/mrc/decode/command.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "complaint.h"
-#include "hex_text.h"
 #include "openmrc/wire/capture/capture_reader.h"
 #include "openmrc/wire/capture/dissection.h"
-#include "packet_printer.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/decode/hex_text.h"
+#include "tools/mrc/decode/packet_printer.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hex_text.h"
+#include "tools/mrc/decode/hex_text.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "packet_printer.h"
+#include "tools/mrc/decode/packet_printer.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "doctor_command.h"
+#include "tools/mrc/doctor/command.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "doctor_findings.h"
+#include "tools/mrc/doctor/findings.h"
 
 namespace openmrc::tools {
 namespace doctor {

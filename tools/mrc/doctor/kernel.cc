@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "doctor_kernel.h"
+#include "tools/mrc/doctor/kernel.h"
 
 #include <ifaddrs.h>
 #include <linux/lwtunnel.h>

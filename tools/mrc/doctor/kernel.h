@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "openmrc/wire/ip_address.h"
+#include "openmrc/wire/field/ip_address.h"
 
 // What the kernel says when it is asked. Changes nothing.
 namespace openmrc::tools::doctor {

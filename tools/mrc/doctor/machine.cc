@@ -15,14 +15,14 @@
 #include <optional>
 #include <string_view>
 
-#include "doctor_findings.h"
-#include "doctor_kernel.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/socket_options.h"
 #include "openmrc/datapath/sockets.h"
 #include "openmrc/datapath/steering.h"
 #include "openmrc/host/clock.h"
 #include "openmrc/host/units.h"
+#include "tools/mrc/doctor/findings.h"
+#include "tools/mrc/doctor/kernel.h"
 
 namespace openmrc::tools::doctor {
 namespace {

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <memory>
 
-#include "doctor_findings.h"
-#include "doctor_kernel.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/sockets.h"
 #include "openmrc/fabric/names.h"
@@ -22,6 +20,8 @@
 #include "openmrc/wire/header/reth.h"
 #include "openmrc/wire/header/tseth.h"
 #include "openmrc/wire/header/udp.h"
+#include "tools/mrc/doctor/findings.h"
+#include "tools/mrc/doctor/kernel.h"
 
 namespace openmrc::tools::doctor {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabric_command.h"
+#include "tools/mrc/fabric/command.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "complaint.h"
-#include "fabric_draw.h"
-#include "fabric_load.h"
-#include "fabric_text.h"
 #include "openmrc/fabric/check_plan.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/plan.h"
 #include "openmrc/fabric/shape_keys.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/fabric/draw.h"
+#include "tools/mrc/fabric/load.h"
+#include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabric_draw.h"
+#include "tools/mrc/fabric/draw.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric_text.h"
 #include "openmrc/fabric/names.h"
+#include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
 namespace {

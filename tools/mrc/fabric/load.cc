@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabric_load.h"
+#include "tools/mrc/fabric/load.h"
 
 #include <fmt/format.h>
 

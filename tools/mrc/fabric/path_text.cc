@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include "fabric_text.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/path.h"
 #include "openmrc/fabric/walk.h"
+#include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
 namespace {

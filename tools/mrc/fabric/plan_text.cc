@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric_text.h"
+#include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_cli.h"
+#include "tools/mrc/lab/cli.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include <iostream>
 #include <iterator>
 
-#include "complaint.h"
-#include "lab_spec.h"
+#include "openmrc/lab/spec.h"
+#include "tools/mrc/complaint.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 // The command as it was typed.
@@ -37,7 +37,7 @@ void as_root(int& exit_code, const std::function<int()>& act) {
   exit_code =
       geteuid() == 0
           ? act()
-          : complain("lab", fmt::format("labs are made of network namespaces, which only root "
+          : tools::complain("lab", fmt::format("labs are made of network namespaces, which only root "
                                         "may make and enter: sudo {}",
                                         command_line()));
 }
@@ -51,4 +51,4 @@ void add_lab_option(CLI::App& command, std::string& name) {
   command.add_option("--lab", name, kHelp)->type_name("NAME");
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -6,7 +6,7 @@
 #include <string>
 
 // What the verbs of `mrc lab` have in common.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // Runs what needs root, or says how to become it. `exit_code` is what came of it.
 void as_root(int& exit_code, const std::function<int()>& act);
@@ -15,4 +15,4 @@ void as_root(int& exit_code, const std::function<int()>& act);
 void add_name(CLI::App& command, std::string& name);
 void add_lab_option(CLI::App& command, std::string& name);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_command.h"
+#include "tools/mrc/lab/command.h"
 
 #include <fmt/format.h>
 
@@ -11,17 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "complaint.h"
-#include "lab_build.h"
-#include "lab_cli.h"
-#include "lab_exec.h"
-#include "lab_fault_command.h"
-#include "lab_faults.h"
-#include "lab_soft_switch.h"
-#include "lab_spec.h"
-#include "lab_view.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/host/units.h"
+#include "openmrc/lab/build.h"
+#include "openmrc/lab/exec.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/soft_switch.h"
+#include "openmrc/lab/spec.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/lab/cli.h"
+#include "tools/mrc/lab/fault_command.h"
+#include "tools/mrc/lab/view.h"
 
 namespace openmrc::tools {
 namespace {

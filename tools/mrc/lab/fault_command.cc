@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_fault_command.h"
+#include "tools/mrc/lab/fault_command.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "complaint.h"
-#include "lab_build.h"
-#include "lab_chaos.h"
-#include "lab_cli.h"
-#include "lab_faults.h"
-#include "lab_layout.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/host/units.h"
-#include "openmrc/sim/scenario_units.h"
+#include "openmrc/lab/build.h"
+#include "openmrc/lab/chaos.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/sim/scenario/scenario_units.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/lab/cli.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_view.h"
+#include "tools/mrc/lab/view.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lab_layout.h"
-#include "lab_netns.h"
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/netns.h"
 
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 namespace {
 
 using fabric::HostIndex;
@@ -253,4 +253,4 @@ std::string next_steps(const Spec& spec) {
       lab, name_of(last), name_of(plane), name);
 }
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

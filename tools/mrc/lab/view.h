@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "lab_faults.h"
-#include "lab_spec.h"
+#include "openmrc/lab/faults.h"
+#include "openmrc/lab/spec.h"
 
 // What a lab looks like, for people and for programs.
-namespace openmrc::tools::lab {
+namespace openmrc::lab {
 
 // A picture of every plane: hosts, T0s, T1s and the links between them, broken ones marked.
 std::string draw(const Spec& spec, const LinkStates& states);
@@ -18,4 +18,4 @@ std::string status_json(const Spec& spec, const LinkStates& states);
 // What to type next.
 std::string next_steps(const Spec& spec);
 
-}  // namespace openmrc::tools::lab
+}  // namespace openmrc::lab

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_bandwidth.h"
+#include "tools/mrc/perf/bandwidth.h"
 
 #include <fmt/core.h>
 
 #include <array>
 
-#include "interrupt.h"
 #include "openmrc/host/clock.h"
-#include "perf_pattern.h"
+#include "openmrc/host/interrupt.h"
+#include "tools/mrc/perf/pattern.h"
 
 namespace openmrc::tools {
 namespace {
@@ -164,7 +164,7 @@ void BandwidthRun::on_message(std::size_t lane) {
 }
 
 bool BandwidthRun::time_is_up() const {
-  if (interrupted()) return true;
+  if (host::interrupted()) return true;
   if (plan_.iterations > 0) return false;
   return now() >= begin_ + Duration(static_cast<std::int64_t>(plan_.seconds * 1e9));
 }

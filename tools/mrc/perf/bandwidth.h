@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "openmrc/base/time.h"
-#include "perf_live.h"
-#include "perf_session.h"
+#include "tools/mrc/perf/live.h"
+#include "tools/mrc/perf/session.h"
 
 namespace openmrc::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_command.h"
+#include "tools/mrc/perf/command.h"
 
 #include <fmt/core.h>
 
@@ -7,13 +7,13 @@
 #include <fstream>
 #include <memory>
 
-#include "complaint.h"
-#include "interrupt.h"
-#include "perf_bandwidth.h"
-#include "perf_latency.h"
-#include "perf_report.h"
-#include "perf_session.h"
-#include "perf_timeline.h"
+#include "openmrc/host/interrupt.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/perf/bandwidth.h"
+#include "tools/mrc/perf/latency.h"
+#include "tools/mrc/perf/report.h"
+#include "tools/mrc/perf/session.h"
+#include "tools/mrc/perf/timeline.h"
 
 namespace openmrc::tools {
 namespace {
@@ -116,12 +116,12 @@ int run_server(const PerfOptions& options) {
     auto session = PerfSession::serve(options, *listener, kClientWait);
     if (!session) {
       complain("perf", session.error());
-      if (options.keep_serving && !interrupted()) continue;
+      if (options.keep_serving && !host::interrupted()) continue;
       return 1;
     }
     const bool good = run_session(**session, options);
     if (!good && !options.keep_serving) return 1;
-  } while (options.keep_serving && !interrupted());
+  } while (options.keep_serving && !host::interrupted());
   return 0;
 }
 
@@ -169,7 +169,7 @@ void start(CLI::App& command, const std::shared_ptr<PerfOptions>& options, int& 
     } else if (plan.iterations == 0) {
       plan.iterations = iterations;
     }
-    catch_interrupts();
+    host::catch_interrupts();
     exit_code = options->server ? run_client(*options) : run_server(*options);
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_latency.h"
+#include "tools/mrc/perf/latency.h"
 
 #include <fmt/core.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "interrupt.h"
 #include "openmrc/host/clock.h"
+#include "openmrc/host/interrupt.h"
 
 namespace openmrc::tools {
 namespace {
@@ -98,7 +98,8 @@ Result<LatencyResult, Error> measure(PerfSession& session, PingPong& game) {
   const Instant begin = now();
   const Instant end = begin + Duration(static_cast<std::int64_t>(session.plan().seconds * 1e9));
   Instant last = begin;
-  while (!interrupted() && (count > 0 ? result.half_round_trips.size() < count : last < end)) {
+  while (!host::interrupted() &&
+         (count > 0 ? result.half_round_trips.size() < count : last < end)) {
     if (auto error = game.send()) return failure(std::move(*error));
     const auto back = game.await();
     if (!back) return failure(back.error());

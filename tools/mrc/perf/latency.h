@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "perf_session.h"
+#include "tools/mrc/perf/session.h"
 
 namespace openmrc::tools {
 

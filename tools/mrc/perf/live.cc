@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_live.h"
+#include "tools/mrc/perf/live.h"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <string>
 
-#include "openmrc/core/ev_state.h"
+#include "openmrc/core/paths/ev_state.h"
 
 namespace openmrc::tools {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "openmrc/base/time.h"
-#include "openmrc/core/counters.h"
-#include "perf_session.h"
+#include "openmrc/core/context/counters.h"
+#include "tools/mrc/perf/session.h"
 
 namespace openmrc::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_report.h"
+#include "tools/mrc/perf/report.h"
 
 #include <fmt/core.h>
 

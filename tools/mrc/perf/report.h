@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "perf_bandwidth.h"
-#include "perf_latency.h"
-#include "perf_session.h"
+#include "tools/mrc/perf/bandwidth.h"
+#include "tools/mrc/perf/latency.h"
+#include "tools/mrc/perf/session.h"
 
 // What a test prints: lines and JSON that scripts written for perftest read as well.
 namespace openmrc::tools {

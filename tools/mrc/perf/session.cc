@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_session.h"
+#include "tools/mrc/perf/session.h"
 
 #include <fmt/core.h>
 

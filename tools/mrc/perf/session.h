@@ -9,7 +9,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/host/exchange.h"
 #include "openmrc/host/host.h"
-#include "perf_options.h"
+#include "tools/mrc/perf/options.h"
 
 namespace openmrc::tools {
 

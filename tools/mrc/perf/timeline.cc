@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_timeline.h"
+#include "tools/mrc/perf/timeline.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ping_command.h"
+#include "tools/mrc/ping/command.h"
 
 #include <fmt/core.h>
 
@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
-#include "complaint.h"
-#include "interrupt.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/host/exchange.h"
 #include "openmrc/host/host.h"
+#include "openmrc/host/interrupt.h"
+#include "tools/mrc/complaint.h"
 
 namespace openmrc::tools {
 namespace {
@@ -93,7 +93,7 @@ int serve(const PingOptions& options) {
   if (!listener) return not_tried({.what = to_string(listener.error())});
   fmt::print("{} answers; Ctrl-C ends it\n", (*host)->config().name);
   std::fflush(stdout);
-  while (!interrupted()) {
+  while (!host::interrupted()) {
     auto control = listener->accept(milliseconds(200));
     if (!control) continue;
     const auto connection = connect(**host, *control);
@@ -101,7 +101,7 @@ int serve(const PingOptions& options) {
       complain("ping", connection.error());
       continue;
     }
-    while (!interrupted() && !control->peer_gone()) {
+    while (!host::interrupted() && !control->peer_gone()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
@@ -122,7 +122,7 @@ std::vector<PathResult> probe_all(host::QueuePair& qp, std::size_t paths,
       results[answer.index.raw()].rtts.push_back(answer.rtt.raw());
     }
   };
-  for (std::uint32_t round = 0; round < options.count && !interrupted(); ++round) {
+  for (std::uint32_t round = 0; round < options.count && !host::interrupted(); ++round) {
     for (std::size_t i = 0; i < paths; ++i) {
       if (qp.probe_path(EvIndex(static_cast<std::uint8_t>(i)), round)) ++results[i].sent;
     }
@@ -262,7 +262,7 @@ void add_ping_command(CLI::App& app, int& exit_code) {
     if (!options->host && !options->serve) {
       throw CLI::ValidationError("host", "say whom to probe, or --serve");
     }
-    catch_interrupts();
+    host::catch_interrupts();
     exit_code = options->serve ? serve(*options) : ping(*options);
   });
 }

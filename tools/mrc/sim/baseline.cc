@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_baseline.h"
+#include "tools/mrc/sim/baseline.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
 
 namespace openmrc::tools {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 namespace openmrc::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_command.h"
+#include "tools/mrc/sim/command.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 #include <memory>
 #include <string>
 
-#include "complaint.h"
-#include "openmrc/sim/compare.h"
-#include "sim_files.h"
-#include "sim_list.h"
-#include "sim_run.h"
-#include "sim_text.h"
+#include "openmrc/sim/report/compare.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/sim/files.h"
+#include "tools/mrc/sim/list.h"
+#include "tools/mrc/sim/run.h"
+#include "tools/mrc/sim/text.h"
 
 namespace openmrc::tools {
 namespace {

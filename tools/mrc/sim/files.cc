@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_files.h"
+#include "tools/mrc/sim/files.h"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -11,7 +11,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "openmrc/sim/result_json.h"
+#include "openmrc/sim/result/result_json.h"
 
 namespace openmrc::tools {
 namespace {

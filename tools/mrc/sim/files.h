@@ -5,8 +5,8 @@
 #include <string>
 
 #include "openmrc/base/result.h"
-#include "openmrc/sim/result.h"
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/result/result.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 // The files of `mrc sim`. Every error names its file and says what to do.
 namespace openmrc::tools {

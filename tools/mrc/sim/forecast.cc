@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_forecast.h"
+#include "tools/mrc/sim/forecast.h"
 
 #include <algorithm>
 #include <numeric>
 #include <variant>
 
 #include "openmrc/fabric/fabric.h"
-#include "openmrc/sim/workload.h"
+#include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::tools {
 namespace {

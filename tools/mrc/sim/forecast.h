@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "openmrc/sim/scenario.h"
+#include "openmrc/sim/scenario/scenario.h"
 
 namespace openmrc::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_list.h"
+#include "tools/mrc/sim/list.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "complaint.h"
-#include "openmrc/sim/human.h"
-#include "sim_files.h"
-#include "sim_text.h"
+#include "openmrc/sim/report/human.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/sim/files.h"
+#include "tools/mrc/sim/text.h"
 
 namespace openmrc::tools {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_outcome.h"
+#include "tools/mrc/sim/outcome.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "openmrc/sim/human.h"
+#include "openmrc/sim/report/human.h"
 
 namespace openmrc::tools {
 namespace {
@@ -16,7 +16,7 @@ using sim::FlowRecord;
 // So many flows are named; the others are counted.
 constexpr std::size_t kFlowsNamed = 5;
 
-std::string cause(Stop stop, sim::Picoseconds end) {
+std::string cause(Stop stop, Picoseconds end) {
   const std::string when = sim::human(end);
   switch (stop) {
     case Stop::kInterrupted: return fmt::format("it was interrupted after {}", when);
@@ -29,9 +29,8 @@ std::string cause(Stop stop, sim::Picoseconds end) {
 
 std::vector<FlowRecord> unfinished_flows(const sim::RunResult& result) {
   std::vector<FlowRecord> flows;
-  std::ranges::copy_if(result.flows, std::back_inserter(flows), [](const FlowRecord& flow) {
-    return flow.failed || flow.end == sim::kNoTime;
-  });
+  std::ranges::copy_if(result.flows, std::back_inserter(flows),
+                       [](const FlowRecord& flow) { return flow.failed || flow.end == kNoTime; });
   // What broke is why others wait.
   std::ranges::stable_partition(flows, &FlowRecord::failed);
   return flows;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "openmrc/sim/result.h"
+#include "openmrc/sim/result/result.h"
 #include "openmrc/sim/simulation.h"
 
 namespace openmrc::tools {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_run.h"
+#include "tools/mrc/sim/run.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -9,21 +9,21 @@
 #include <iostream>
 #include <thread>
 
-#include "complaint.h"
-#include "interrupt.h"
-#include "openmrc/sim/compare.h"
-#include "openmrc/sim/human.h"
-#include "openmrc/sim/report.h"
-#include "openmrc/sim/result_json.h"
-#include "openmrc/sim/result_table.h"
+#include "openmrc/host/interrupt.h"
+#include "openmrc/sim/report/compare.h"
+#include "openmrc/sim/report/human.h"
+#include "openmrc/sim/report/report.h"
+#include "openmrc/sim/report/result_table.h"
+#include "openmrc/sim/report/verdict.h"
+#include "openmrc/sim/result/result_json.h"
 #include "openmrc/sim/simulation.h"
-#include "openmrc/sim/verdict.h"
-#include "sim_baseline.h"
-#include "sim_files.h"
-#include "sim_forecast.h"
-#include "sim_outcome.h"
-#include "sim_text.h"
-#include "sim_watch.h"
+#include "tools/mrc/complaint.h"
+#include "tools/mrc/sim/baseline.h"
+#include "tools/mrc/sim/files.h"
+#include "tools/mrc/sim/forecast.h"
+#include "tools/mrc/sim/outcome.h"
+#include "tools/mrc/sim/text.h"
+#include "tools/mrc/sim/watch.h"
 
 namespace openmrc::tools {
 namespace {
@@ -73,8 +73,8 @@ std::size_t threads_for(const Scenario& scenario, const SimRunOptions& options) 
 }
 
 Stop stop_of(const Scenario& scenario, const RunResult& result) {
-  if (interrupted()) return Stop::kInterrupted;
-  const bool limited = scenario.time_limit > sim::Picoseconds{};
+  if (host::interrupted()) return Stop::kInterrupted;
+  const bool limited = scenario.time_limit > Picoseconds{};
   return limited && result.end >= scenario.time_limit ? Stop::kTimeLimit : Stop::kNothingLeft;
 }
 
@@ -105,9 +105,9 @@ Scenario with_transport(Scenario scenario, const std::string& transport) {
 
 std::optional<Run> run_baseline(const Scenario& scenario, const Run& first,
                                 const SimRunOptions& options) {
-  if (!options.baseline || interrupted()) return std::nullopt;
+  if (!options.baseline || host::interrupted()) return std::nullopt;
   Scenario baseline = as_rc(scenario);
-  if (baseline.time_limit == sim::Picoseconds{}) {
+  if (baseline.time_limit == Picoseconds{}) {
     baseline.time_limit = first.result.end * kBaselineTimes;
   }
   return run_one(baseline, options);
@@ -181,7 +181,7 @@ class Story {
     if (baseline_ && !baseline_->problems.empty())
       complain("sim", "with RC " + baseline_->problems);
     const bool adds_up = !baseline_ || check_conservation(baseline_->result.totals).empty();
-    return first_.problems.empty() && adds_up && !interrupted() ? kAllWell : kNotFinished;
+    return first_.problems.empty() && adds_up && !host::interrupted() ? kAllWell : kNotFinished;
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_text.h"
+#include "tools/mrc/sim/text.h"
 
 #include <sstream>
 

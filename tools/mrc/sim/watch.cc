@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim_watch.h"
+#include "tools/mrc/sim/watch.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "interrupt.h"
-#include "openmrc/sim/human.h"
+#include "openmrc/host/interrupt.h"
+#include "openmrc/sim/report/human.h"
 
 namespace openmrc::tools {
 namespace {
@@ -43,7 +43,7 @@ std::string human_seconds(double exact) {
 
 RunWatch::RunWatch(Settings settings)
     : settings_(std::move(settings)), on_terminal_(isatty(STDERR_FILENO) == 1) {
-  catch_interrupts(SecondInterrupt::kKills);
+  host::catch_interrupts(host::SecondInterrupt::kKills);
   if (on_terminal_ && !settings_.quiet) write_over(settings_.name + ": setting up");
 }
 
@@ -59,7 +59,7 @@ bool RunWatch::on_progress(void* context, const sim::Progress& progress) {
   auto& watch = *static_cast<RunWatch*>(context);
   watch.last_ = progress;
   if (!watch.settings_.quiet) watch.show();
-  return !interrupted();
+  return !host::interrupted();
 }
 
 void RunWatch::show() {
@@ -85,7 +85,7 @@ std::string RunWatch::time_left() const {
   double share = 0;
   if (settings_.expected_hops > 0)
     share = static_cast<double>(last_.hops) / settings_.expected_hops;
-  if (settings_.time_limit > sim::Picoseconds{}) {
+  if (settings_.time_limit > Picoseconds{}) {
     share = std::max(share, static_cast<double>(last_.time.raw()) /
                                 static_cast<double>(settings_.time_limit.raw()));
   }

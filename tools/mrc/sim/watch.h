@@ -13,9 +13,9 @@ namespace openmrc::tools {
 class RunWatch {
  public:
   struct Settings {
-    std::string name{};             // of the run
-    double expected_hops = 0;       // for the time that is left
-    sim::Picoseconds time_limit{};  // 0: none
+    std::string name{};        // of the run
+    double expected_hops = 0;  // for the time that is left
+    Picoseconds time_limit{};  // 0: none
     bool quiet = false;
   };
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "openmrc/sim/engine/run_options.h"
+#include "openmrc/sim/result/result.h"
+#include "openmrc/sim/scenario/scenario.h"
+
+namespace openmrc::sim {
+
+// Runs a scenario to its end. The result does not depend on the options. With several processes the
+// first has the whole result, the others their part.
+RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost = nullptr);
+
+}  // namespace openmrc::sim
