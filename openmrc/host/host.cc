@@ -13,14 +13,10 @@
 #include "openmrc/datapath/capture.h"
 #include "openmrc/datapath/fault.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/host/transport.h"
 
 namespace openmrc::host {
 namespace {
-
-// How many PSNs a queue pair may have in flight, in steps of 128: more than any window here.
-constexpr std::uint8_t kMpr = 32;
-// Writes with immediate that a queue pair holds before they are taken.
-constexpr std::uint16_t kImmediatesMax = 1024;
 
 // The first profiles of every shard are those of the configuration.
 constexpr core::EvProfileId kOwnEvProfile(0);
@@ -33,38 +29,15 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-core::CongestionSettings congestion_of(const Config& config) {
-  const CongestionConfig& from = config.congestion;
-  const ByteCount mtu = core::nominal_size(config.mtu, true);
-  const ByteCount product(from.bits_per_second / 8 * from.base_rtt.raw() / 1'000'000'000);
-  if (from.algorithm == CongestionAlgorithm::kFixed) {
-    const ByteCount window =
-        from.window ? ByteCount(static_cast<std::int64_t>(*from.window)) : product;
-    return core::FixedWindowSettings{.window = std::max(window, mtu), .base_rtt = from.base_rtt};
-  }
-  return nscc_settings(config);
-}
-
-// What the system calls for a packet cost is worth about so many bytes of a large one.
-constexpr ByteCount kPacketWeightMin(1024);
-
-core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot slot) {
-  core::EndpointSettings settings;
+core::EndpointSettings endpoint_settings(const Config& config, const profile::PathPlan& paths,
+                                         datapath::Slot slot) {
+  core::EndpointSettings settings = profile::endpoint_settings(profile_of(config));
   for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
   settings.first_qpn = datapath::first_qpn(slot);
   settings.request_ids = core::RequestIds::of_slot(slot.raw());
-  settings.pkey = PKey(config.pkey);
-  settings.udp_port = config.wire.udp_port;
-  settings.ev_burst = static_cast<std::uint8_t>(config.paths.burst);
-  // What leaves together arrives together: one report for all of it will do.
-  settings.sack.threshold_bytes = std::max(
-      settings.sack.threshold_bytes, static_cast<std::uint32_t>(config.paths.burst) * config.mtu);
-  settings.reorder_floor = config.paths.reorder_floor;
-  settings.packet_weight_min = kPacketWeightMin;
-  settings.probe = {.clean_answers = config.paths.clean_answers,
-                    .interval_max = config.paths.probe_interval_max};
+  settings.return_routes = paths.return_routes();
   settings.limits.queue_pairs =
-      std::min<std::size_t>(config.queue_pairs_max, datapath::kQpnsPerSlot);
+      std::min<std::size_t>(settings.limits.queue_pairs, datapath::kQpnsPerSlot);
   return settings;
 }
 
@@ -107,17 +80,6 @@ std::string_view text_of(core::ModifyError error) {
 
 }  // namespace
 
-core::NsccSettings nscc_settings(const Config& config) {
-  const CongestionConfig& from = config.congestion;
-  core::NsccSettings nscc = core::nscc_defaults({.mtu = core::nominal_size(config.mtu, true),
-                                                 .base_rtt = from.base_rtt,
-                                                 .link_bits_per_second = from.bits_per_second,
-                                                 .trimming = from.trimming});
-  // The least round trip that a host sees when it is idle says nothing about a busy one.
-  nscc.measures_base_rtt = false;
-  return nscc;
-}
-
 MemoryRegion::~MemoryRegion() { host_.deregister(RKey(card_.rkey)); }
 
 QueuePair::~QueuePair() {
@@ -130,12 +92,13 @@ QueuePair::~QueuePair() {
 
 PeerCard QueuePair::card() const {
   const Config& config = host_.config();
+  const profile::TransportProfile transport = profile_of(config);
   PeerCard card{.host = config.name,
                 .qpn = qpn_.raw(),
                 .psn = psn_.raw(),
-                .mtu = config.mtu,
-                .mpr = kMpr,
-                .max_wimm = kImmediatesMax};
+                .mtu = transport.mtu,
+                .mpr = transport.mpr,
+                .max_wimm = transport.max_wimm};
   for (const datapath::Port& port : config.ports) card.addresses.push_back(port.address);
   if (host_.paths().own()) card.fabric_host = host_.paths().own()->raw();
   return card;
@@ -143,7 +106,7 @@ PeerCard QueuePair::card() const {
 
 std::optional<Error> QueuePair::connect(const PeerCard& peer) {
   const Config& config = host_.config();
-  const PathProfiles& paths = host_.paths();
+  const profile::PathPlan& paths = host_.paths();
   peer_name_ = peer.host;
   if (peer.fabric_host) peer_place_ = fabric::HostIndex(*peer.fabric_host);
   if (paths.plan() && (!peer_place_ || !paths.plan()->fabric().has(*peer_place_))) {
@@ -152,12 +115,10 @@ std::optional<Error> QueuePair::connect(const PeerCard& peer) {
   }
   const ReceiveAttributes recv{
       .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
-  const core::ReadyToSendAttributes send{.first_psn = psn_,
-                                         .mpr = peer.mpr,
-                                         .max_wimm = peer.max_wimm,
-                                         .timeout = config.retry.timeout,
-                                         .linear_retries = config.retry.linear,
-                                         .exponential_retries = config.retry.exponential};
+  core::ReadyToSendAttributes send = profile::send_attributes(profile_of(config));
+  send.first_psn = psn_;
+  send.mpr = peer.mpr;
+  send.max_wimm = peer.max_wimm;
   auto error = to_init();
   if (!error) error = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
   if (!error) error = to_ready_to_send(send);
@@ -176,7 +137,7 @@ std::optional<core::ModifyError> QueuePair::to_init() {
 std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
                                                              const ReceiveAttributes& attributes) {
   const Config& config = host_.config();
-  const PathProfiles& paths = host_.paths();
+  const profile::PathPlan& paths = host_.paths();
   const core::EvProfileId own(static_cast<std::uint32_t>(paths.profile_to(peer.place)));
   const core::ReadyToRecvAttributes recv{
       .remote_qpn = attributes.remote_qpn,
@@ -282,7 +243,7 @@ std::vector<core::ProbeAnswer> QueuePair::take_probe_answers() {
 }
 
 Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch) {
-  auto paths = PathProfiles::make(config);
+  auto paths = plan_paths(config);
   if (!paths) return failure(std::move(paths.error()));
   std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths), std::move(watch)));
   if (auto error = host->open_shards()) return failure(std::move(*error));
@@ -307,22 +268,6 @@ Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size
   return datapath;
 }
 
-// In a fabric the address of a host says where it is, and any uplink of the plane leads there.
-Shard::WayHome Host::way_home() const {
-  if (!paths_.plan()) return {};
-  return [this](Plane plane, const wire::Ipv6Address& source,
-                const wire::Ipv6Address& destination) -> std::optional<wire::SrEncapsulation> {
-    const auto port = paths_.plan()->port_of(destination);
-    if (!port) return std::nullopt;
-    const core::EvProfile& profile = *paths_.profiles()[paths_.profile_to(port->host)];
-    const core::EvIndex ev(static_cast<std::uint8_t>(profile.range(plane).first));
-    return wire::SrEncapsulation{
-        .source = source,
-        .destination = profile.entry(ev).outer | paths_.overlay(port->host),
-        .srh = std::nullopt};
-  };
-}
-
 bool Host::send_request(const core::DirectRequest& request) {
   return shards_.front()->run(
       [&](core::Endpoint& endpoint, Instant now) { return endpoint.send_request(now, request); });
@@ -338,16 +283,16 @@ std::optional<Error> Host::open_shards() {
     const datapath::Slot slot = (*datapath)->slot();
     auto links = LinkWatch::open(interfaces);
     if (!links) return std::move(links.error());
-    auto shard = Shard::open({.endpoint = endpoint_settings(config_, slot),
+    auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot),
                               .seed = random_seed(),
-                              .progress = config_.progress,
-                              .way_home = way_home()},
+                              .progress = config_.progress},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
     if (!shard) return std::move(shard.error());
     (*shard)->run([&](core::Endpoint& endpoint, Instant) {
       for (const auto& profile : paths_.profiles()) endpoint.add_ev_profile(profile);
-      endpoint.add_cc_profile(congestion_of(config_));
+      endpoint.add_cc_profile(
+          profile::congestion_settings(profile_of(config_), network_figures(config_)));
       domain_ = endpoint.create_protection_domain();
     });
     shards_.push_back(std::move(*shard));

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <ctime>
 #include <utility>
-#include <variant>
 
 #include "openmrc/base/check.h"
 
@@ -52,7 +51,6 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       datapath_(std::move(datapath)),
       links_(std::move(links)),
       on_event_(std::move(on_event)),
-      way_home_(settings.way_home),
       endpoint_(settings.endpoint, settings.seed),
       first_qpn_(settings.endpoint.first_qpn),
       ports_(settings.endpoint.addresses.size()),
@@ -193,7 +191,6 @@ std::size_t Shard::transmit() {
     const std::size_t count =
         endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
     const std::span burst = std::span(transmits_).first(count);
-    if (way_home_) find_ways(burst);
     send(burst);
     sent += count;
     more_to_send_ = count == transmits_.size();
@@ -202,39 +199,12 @@ std::size_t Shard::transmit() {
   return sent;
 }
 
-// Answers to strangers leave the core without a path.
-void Shard::find_ways(std::span<core::Transmit> burst) const {
-  for (core::Transmit& one : burst) {
-    if (!std::holds_alternative<wire::EndpointResponse>(one.packet.transport.body)) continue;
-    auto* route = std::get_if<wire::Ipv6Route>(&one.packet.route);
-    if (route == nullptr || route->encapsulation) continue;
-    route->encapsulation = way_home_(one.plane, route->source, route->destination);
-  }
-}
-
-// In a small burst data goes before control packets: somebody waits for it, and each packet that is
-// sent first makes it wait for a system call.
 void Shard::send(std::span<const core::Transmit> burst) {
   if (burst.empty()) return;
-  constexpr std::size_t kSmall = 8;
-  const auto is_control = [](const core::Transmit& one) {
-    return one.packet.traffic_class == wire::TrafficClass::kControl;
-  };
-  std::size_t count = 0;
-  const auto add = [&](const core::Transmit& one) {
-    outgoing_[count++] = {.packet = &one.packet, .plane = one.plane};
-  };
-  if (burst.size() > kSmall) {
-    for (const core::Transmit& one : burst) add(one);
-  } else {
-    for (const core::Transmit& one : burst) {
-      if (!is_control(one)) add(one);
-    }
-    for (const core::Transmit& one : burst) {
-      if (is_control(one)) add(one);
-    }
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    outgoing_[i] = {.packet = &burst[i].packet, .plane = burst[i].plane};
   }
-  datapath_->send(std::span(outgoing_).first(count));
+  datapath_->send(std::span(outgoing_).first(burst.size()));
 }
 
 // Returns whether there were any.

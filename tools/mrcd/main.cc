@@ -16,7 +16,7 @@
 #include "openmrc/agent/agent_state_file.h"
 #include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
-#include "openmrc/host/path_profiles.h"
+#include "openmrc/host/transport.h"
 
 namespace openmrc::tools {
 namespace {
@@ -91,7 +91,7 @@ int serve(libmrc::AgentServer& server, libmrc::Agent& agent, const libmrc::Profi
 int run(const Options& options) {
   const auto config = load(options);
   if (!config) return complain(config.error());
-  const auto paths = host::PathProfiles::make(*config);
+  const auto paths = host::plan_paths(*config);
   if (!paths) return complain(paths.error());
   libmrc::ProfileStore store({.planes = config->ports.size()}, paths->profiles().front());
   if (const auto error = restore(options.state, store)) return complain(*error);

@@ -155,8 +155,9 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
   });
   if (!known) {
     const ProfileEntry& entry = *ev_profiles_[qp.init.ev_profile.raw()];
-    auto peer = std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()],
-                                       rng_.next(), context_.settings.ev_burst);
+    auto peer =
+        std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next(),
+                               context_.settings.ev_burst, context_.settings.path_policy);
     peer->serial = ++serial_;
     peer->addresses = attributes.remote_addresses;
     peer->is_ipv4 = wire::is_mapped_ipv4(attributes.remote_addresses[0]);

@@ -103,8 +103,8 @@ class Endpoint {
 
   // Fills in packets to be sent now, each from a port in `free_ports`; returns how many. Payloads
   // refer to the memory of posted writes. The records may be used again and again, which saves
-  // clearing them. `ports_taken` removes a port from `free_ports` after each packet: for ports that
-  // take one at a time.
+  // clearing them. They leave in the order given, unless each goes by a port of its own: kTakenOnce,
+  // for ports that take one packet at a time.
   enum class Ports : std::uint8_t { kReused, kTakenOnce };
   [[nodiscard]] std::size_t poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                           std::span<Transmit> out);
@@ -220,6 +220,7 @@ class Endpoint {
   [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
   void set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const;
   static void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet);
+  void set_return_route(Transmit& out) const;
   void set_control(Transmit& out, wire::TrafficClass traffic_class) const;
   void make_ready(QueuePair& qp);
   void wake_waiting(Peer& peer);

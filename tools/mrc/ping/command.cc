@@ -210,7 +210,7 @@ int ping(const PingOptions& options) {
   auto connection = connect(**host, *control);
   if (!connection) return not_tried(connection.error());
   host::QueuePair& qp = *connection->qp;
-  const host::PathProfiles& paths = (*host)->paths();
+  const profile::PathPlan& paths = (*host)->paths();
   const auto& profile = *paths.profiles()[paths.profile_to(qp.peer_place())];
   const std::vector<PathResult> results = probe_all(qp, profile.size(), options);
   std::vector<PathRow> rows;
