@@ -67,13 +67,12 @@ void draw_plane(Rng& rng, std::uint32_t uplinks, std::size_t count,
 }  // namespace
 
 Result<DrawnPaths, core::EvProfileError> draw_paths(const fabric::UsidPlan& plan,
-                                                    const PathOptions& options,
-                                                    std::uint32_t draw) {
+                                                    const PathOptions& options, std::uint32_t set) {
   const fabric::Shape& shape = plan.fabric().shape();
   const std::uint32_t paths = std::max(shape.uplinks, 1u);
   std::size_t per_plane = std::max(options.evs / shape.planes, 1u);
   if (options.distinct) per_plane = std::min<std::size_t>(per_plane, paths);
-  std::uint64_t state = options.seed + draw;
+  std::uint64_t state = options.seed + set;
   Rng rng(split_mix(state));
   std::vector<std::uint16_t> uplinks;
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {

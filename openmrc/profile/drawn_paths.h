@@ -19,9 +19,9 @@ struct PathOptions {
   bool distinct = true;
   std::uint32_t active_per_plane = 0;  // the others stand by; 0: all are in use
   std::uint32_t min_active = 1;        // never fewer of all EVs (ev_min_active, MRC 9.3.1)
-  // Hosts draw their paths without coordination; host n has draw n modulo `draws`, so that a
+  // Hosts draw their paths without coordination; host n has set n modulo `sets`, so that a
   // simulation of a large fabric holds few. More than a rack has hosts.
-  std::uint32_t draws = 512;
+  std::uint32_t sets = 512;
   std::uint64_t seed = 1;
 
   bool operator==(const PathOptions&) const = default;
@@ -34,14 +34,14 @@ struct DrawnPaths {
   std::vector<std::uint16_t> uplinks{};             // of `other_racks`, by EvIndex
 };
 
-// Which of the draws a host has.
-[[nodiscard]] constexpr std::uint32_t draw_of(fabric::HostIndex host, const PathOptions& options) {
-  return host.raw() % options.draws;
+// Which of the sets a host has.
+[[nodiscard]] constexpr std::uint32_t set_of(fabric::HostIndex host, const PathOptions& options) {
+  return host.raw() % options.sets;
 }
 // The same number gives the same paths, whoever asks.
 [[nodiscard]] Result<DrawnPaths, core::EvProfileError> draw_paths(const fabric::UsidPlan& plan,
                                                                   const PathOptions& options,
-                                                                  std::uint32_t draw);
+                                                                  std::uint32_t set);
 // These uplinks in every plane.
 [[nodiscard]] Result<DrawnPaths, core::EvProfileError> paths_over(
     const fabric::UsidPlan& plan, const PathOptions& options,

@@ -40,7 +40,7 @@ class FabricReturnRoutes final : public core::ReturnRoutes {
 Result<PathPlan, core::EvProfileError> PathPlan::in_fabric(const fabric::UsidPlan& plan,
                                                            fabric::HostIndex own,
                                                            const PathOptions& options) {
-  auto drawn = draw_paths(plan, options, draw_of(own, options));
+  auto drawn = draw_paths(plan, options, set_of(own, options));
   if (!drawn) return failure(drawn.error());
   return PathPlan(plan, own, std::move(*drawn));
 }

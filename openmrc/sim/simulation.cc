@@ -78,7 +78,7 @@ profile::TransportProfile profile_of(const Scenario& scenario, const MrcTranspor
   made.paths.evs = transport.evs;
   made.paths.active_per_plane = transport.active_per_plane;
   made.paths.min_active = transport.min_active;
-  if (transport.ev_sets != 0) made.paths.draws = transport.ev_sets;
+  if (transport.ev_sets != 0) made.paths.sets = transport.ev_sets;
   made.paths.seed = scenario.seed;
   made.sack.threshold_bytes = transport.sack_threshold;
   made.retry.timeout = transport.timeout_exponent;

@@ -10,7 +10,7 @@
 
 namespace openmrc::sim {
 
-// The paths of all hosts, as profile::draw_paths gives them. Hosts with the same draw share them,
+// The paths of all hosts, as profile::draw_paths gives them. Hosts of the same set share them,
 // so that a large fabric needs few.
 class EvSets {
  public:
@@ -23,9 +23,9 @@ class EvSets {
 
  private:
   profile::PathOptions options_;
-  std::vector<profile::DrawnPaths> sets_;  // by draw, then those of `fixed_`
+  std::vector<profile::DrawnPaths> sets_;  // by number, then those of `fixed_`
   std::vector<std::uint32_t> fixed_;       // hosts whose paths the scenario names
-  std::size_t shared_;                     // how many are draws
+  std::size_t shared_;                     // how many were drawn
 };
 
 }  // namespace openmrc::sim
