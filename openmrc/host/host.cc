@@ -104,14 +104,15 @@ PeerCard QueuePair::card() const {
   return card;
 }
 
-std::optional<Error> QueuePair::connect(const PeerCard& peer) {
+Result<void, Error> QueuePair::connect(const PeerCard& peer) {
   const Config& config = host_.config();
   const profile::PathPlan& paths = host_.paths();
   peer_name_ = peer.host;
   if (peer.fabric_host) peer_place_ = fabric::HostIndex(*peer.fabric_host);
   if (paths.plan() && (!peer_place_ || !paths.plan()->fabric().has(*peer_place_))) {
-    return Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
-                 .remedy = "give both hosts the same section fabric"};
+    return failure(
+        Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
+              .remedy = "give both hosts the same section fabric"});
   }
   const ReceiveAttributes recv{
       .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
@@ -119,23 +120,24 @@ std::optional<Error> QueuePair::connect(const PeerCard& peer) {
   send.first_psn = psn_;
   send.mpr = peer.mpr;
   send.max_wimm = peer.max_wimm;
-  auto error = to_init();
-  if (!error) error = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
-  if (!error) error = to_ready_to_send(send);
-  if (!error) return std::nullopt;
-  return Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}",
-                                   qpn_.raw(), peer.host, peer.qpn, text_of(*error))};
+  auto result = to_init();
+  if (result) result = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
+  if (result) result = to_ready_to_send(send);
+  if (result) return {};
+  return failure(
+      Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}", qpn_.raw(),
+                                peer.host, peer.qpn, text_of(result.error()))});
 }
 
-std::optional<core::ModifyError> QueuePair::to_init() {
+Result<void, core::ModifyError> QueuePair::to_init() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) {
     return endpoint.to_init(
         qpn_, {.domain = domain_, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile});
   });
 }
 
-std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
-                                                             const ReceiveAttributes& attributes) {
+Result<void, core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
+                                                            const ReceiveAttributes& attributes) {
   const Config& config = host_.config();
   const profile::PathPlan& paths = host_.paths();
   const core::EvProfileId own(static_cast<std::uint32_t>(paths.profile_to(peer.place)));
@@ -151,33 +153,33 @@ std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& 
       .max_wimm_dest = attributes.max_wimm_dest,
       .dynamic_mpr = attributes.dynamic_mpr,
       .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
-  const auto error = shard_.run([&](core::Endpoint& endpoint, Instant now) {
+  const auto result = shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_recv(qpn_, now, recv);
   });
-  if (error) return error;
+  if (!result) return failure(result.error());
   peer_name_ = peer.name;
   peer_place_ = peer.place;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<core::ModifyError> QueuePair::to_ready_to_send(
+Result<void, core::ModifyError> QueuePair::to_ready_to_send(
     const core::ReadyToSendAttributes& attributes) {
   return shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_send(qpn_, now, attributes);
   });
 }
 
-std::optional<core::ModifyError> QueuePair::to_error() {
+Result<void, core::ModifyError> QueuePair::to_error() {
   return shard_.run(
       [&](core::Endpoint& endpoint, Instant now) { return endpoint.to_error(qpn_, now); });
 }
 
-std::optional<core::ModifyError> QueuePair::to_reset() {
+Result<void, core::ModifyError> QueuePair::to_reset() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) { return endpoint.to_reset(qpn_); });
 }
 
-std::optional<PostError> QueuePair::post_write(const Write& write) {
-  return post_writes({&write, 1}).error;
+Result<void, PostError> QueuePair::post_write(const Write& write) {
+  return post_writes({&write, 1}).last;
 }
 
 QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
@@ -189,15 +191,15 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
                                  .remote_address = write.remote_address,
                                  .rkey = write.rkey};
       if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
-      posted.error = endpoint.post_write(qpn_, now, request);
-      if (posted.error) break;
+      posted.last = endpoint.post_write(qpn_, now, request);
+      if (!posted.last) break;
       ++posted.count;
     }
     return posted;
   });
 }
 
-std::optional<PostError> QueuePair::post_receive(WorkId id) {
+Result<void, PostError> QueuePair::post_receive(WorkId id) {
   return shard_.run(
       [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); },
       Shard::Send::kLater);
@@ -246,7 +248,7 @@ Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch) 
   auto paths = plan_paths(config);
   if (!paths) return failure(std::move(paths.error()));
   std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths), std::move(watch)));
-  if (auto error = host->open_shards()) return failure(std::move(*error));
+  if (auto opened = host->open_shards(); !opened) return failure(std::move(opened.error()));
   return host;
 }
 
@@ -273,22 +275,22 @@ bool Host::send_request(const core::DirectRequest& request) {
       [&](core::Endpoint& endpoint, Instant now) { return endpoint.send_request(now, request); });
 }
 
-std::optional<Error> Host::open_shards() {
+Result<void, Error> Host::open_shards() {
   std::vector<std::string> interfaces;
   interfaces.reserve(config_.ports.size());
   for (const datapath::Port& port : config_.ports) interfaces.push_back(port.interface);
   for (std::size_t i = 0; i < config_.shards; ++i) {
     auto datapath = open_datapath(i);
-    if (!datapath) return std::move(datapath.error());
+    if (!datapath) return failure(std::move(datapath.error()));
     const datapath::Slot slot = (*datapath)->slot();
     auto links = LinkWatch::open(interfaces);
-    if (!links) return std::move(links.error());
+    if (!links) return failure(std::move(links.error()));
     auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot),
                               .seed = random_seed(),
                               .progress = config_.progress},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
-    if (!shard) return std::move(shard.error());
+    if (!shard) return failure(std::move(shard.error()));
     (*shard)->run([&](core::Endpoint& endpoint, Instant) {
       for (const auto& profile : paths_.profiles()) endpoint.add_ev_profile(profile);
       endpoint.add_cc_profile(
@@ -298,7 +300,7 @@ std::optional<Error> Host::open_shards() {
     shards_.push_back(std::move(*shard));
   }
   for (const auto& shard : shards_) shard->start();
-  return std::nullopt;
+  return {};
 }
 
 std::unique_ptr<CompletionQueue> Host::create_completion_queue() {

@@ -120,26 +120,26 @@ class QueuePair {
   // What the peer needs to know to connect to it.
   [[nodiscard]] PeerCard card() const;
   // Connects to the queue pair that the card describes, which is to be connected to this one.
-  [[nodiscard]] std::optional<Error> connect(const PeerCard& peer);
+  [[nodiscard]] Result<void, Error> connect(const PeerCard& peer);
 
   // The same step by step (MRC 6.1).
   using ModifyError = core::ModifyError;
-  [[nodiscard]] std::optional<ModifyError> to_init();
-  [[nodiscard]] std::optional<ModifyError> to_ready_to_recv(const Destination& peer,
-                                                            const ReceiveAttributes& attributes);
-  [[nodiscard]] std::optional<ModifyError> to_ready_to_send(
+  [[nodiscard]] Result<void, ModifyError> to_init();
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_recv(const Destination& peer,
+                                                           const ReceiveAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_send(
       const core::ReadyToSendAttributes& attributes);
-  [[nodiscard]] std::optional<ModifyError> to_error();
-  [[nodiscard]] std::optional<ModifyError> to_reset();
+  [[nodiscard]] Result<void, ModifyError> to_error();
+  [[nodiscard]] Result<void, ModifyError> to_reset();
 
-  [[nodiscard]] std::optional<PostError> post_write(const Write& write);
+  [[nodiscard]] Result<void, PostError> post_write(const Write& write);
   // One after the other, with one turn of the lock, until one is refused.
   struct Posted {
     std::size_t count = 0;
-    std::optional<PostError> error{};  // why the next was not
+    Result<void, PostError> last{};  // why the next was not, if one was refused
   };
   [[nodiscard]] Posted post_writes(std::span<const Write> writes);
-  [[nodiscard]] std::optional<PostError> post_receive(WorkId id);
+  [[nodiscard]] Result<void, PostError> post_receive(WorkId id);
 
   [[nodiscard]] core::QueuePairState state() const;
   // Why it is in ERROR, for people: who, which path, since when, what to do.
@@ -214,7 +214,7 @@ class Host {
 
   Host(Config config, profile::PathPlan paths, EventSink watch)
       : config_(std::move(config)), paths_(std::move(paths)), watch_(std::move(watch)) {}
-  [[nodiscard]] std::optional<Error> open_shards();
+  [[nodiscard]] Result<void, Error> open_shards();
   template <class Change>
   auto change_all(Change change);
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(

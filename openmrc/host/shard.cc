@@ -41,7 +41,7 @@ Result<std::unique_ptr<Shard>, Error> Shard::open(const Settings& settings,
                                                   EventSink on_event) {
   std::unique_ptr<Shard> shard(
       new Shard(settings, std::move(datapath), std::move(links), std::move(on_event)));
-  if (auto error = shard->watch()) return failure(std::move(*error));
+  if (auto watched = shard->watch(); !watched) return failure(std::move(watched.error()));
   return shard;
 }
 
@@ -67,13 +67,13 @@ Shard::~Shard() {
   }
 }
 
-std::optional<Error> Shard::watch() {
+Result<void, Error> Shard::watch() {
   epoll_ = datapath::FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_.is_open()) return no_descriptor("a poll set");
+  if (!epoll_.is_open()) return failure(no_descriptor("a poll set"));
   alarm_ = datapath::FileDescriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (!alarm_.is_open()) return no_descriptor("a timer");
+  if (!alarm_.is_open()) return failure(no_descriptor("a timer"));
   wake_ = datapath::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!wake_.is_open()) return no_descriptor("an event");
+  if (!wake_.is_open()) return failure(no_descriptor("an event"));
   std::vector<int> all(datapath_->descriptors().begin(), datapath_->descriptors().end());
   all.push_back(alarm_.get());
   all.push_back(wake_.get());
@@ -81,10 +81,10 @@ std::optional<Error> Shard::watch() {
   for (const int descriptor : all) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
-      return no_descriptor("a poll set for its sockets");
+      return failure(no_descriptor("a poll set for its sockets"));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 void Shard::start() {

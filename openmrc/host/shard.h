@@ -125,7 +125,7 @@ class Shard {
 
   Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
         std::optional<LinkWatch> links, EventSink on_event);
-  [[nodiscard]] std::optional<Error> watch();
+  [[nodiscard]] Result<void, Error> watch();
   void serve();
   [[nodiscard]] bool round();
   enum class Arrivals : std::uint8_t { kNone, kSome, kMore };

@@ -78,15 +78,15 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
         world_.plan.inner_address(end.other, Plane(static_cast<std::uint8_t>(plane))));
   }
   const core::ReadyToSendAttributes send = profile::send_attributes(world_.profile);
-  const bool ready = !endpoint_.to_init(qpn, {.domain = domain_,
-                                              .ev_profile = core::EvProfileId(own_row ? 1 : 0),
-                                              .cc_profile = core::CcProfileId(0)}) &&
-                     !endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
-                     !endpoint_.to_ready_to_send(qpn, Instant{}, send);
+  const bool ready = endpoint_.to_init(qpn, {.domain = domain_,
+                                             .ev_profile = core::EvProfileId(own_row ? 1 : 0),
+                                             .cc_profile = core::CcProfileId(0)}) &&
+                     endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
+                     endpoint_.to_ready_to_send(qpn, Instant{}, send);
   OPENMRC_CHECK(ready, "every connection can be set up");
   if (number < sends_) return;
   for (std::uint16_t i = 0; i < world_.profile.max_wimm; ++i) {
-    OPENMRC_CHECK(!endpoint_.post_receive(qpn, number), "receives can be posted");
+    OPENMRC_CHECK(endpoint_.post_receive(qpn, number).has_value(), "receives can be posted");
   }
 }
 
@@ -168,9 +168,16 @@ void MrcHost::take_completions(Worker& worker) {
       application_.on_sent(now_, static_cast<std::uint32_t>(completion->id), failed, worker);
     } else if (!failed) {
       const std::uint32_t place = completion->qpn.raw() - kFirstUsableQpn.raw();
+<<<<<<< HEAD
       const std::uint32_t number = place / world_.queue_pairs;
       OPENMRC_CHECK(!endpoint_.post_receive(completion->qpn, number), "there was room for one");
       application_.on_received(now_, number - sends_, place % world_.queue_pairs,
+=======
+      const std::uint32_t number = place / world_.transport.queue_pairs;
+      OPENMRC_CHECK(endpoint_.post_receive(completion->qpn, number).has_value(),
+                    "there was room for one");
+      application_.on_received(now_, number - sends_, place % world_.transport.queue_pairs,
+>>>>>>> result
                                completion->immediate.raw(), worker);
     }
   }
@@ -194,17 +201,18 @@ void MrcHost::take_events(Worker& worker) {
 void MrcHost::post(const Application::Posting& posting) {
   const Qpn qpn = qpn_of(posting.connection, posting.queue_pair);
   core::WriteRequest request{.id = kWithoutMessage, .remote_address = 0, .rkey = rkey_};
-  std::optional<core::PostError> error;
-  for (std::uint64_t left = posting.bytes; left > 0 && !error; left -= request.data.size()) {
+  for (std::uint64_t left = posting.bytes; left > 0; left -= request.data.size()) {
     request.data =
         wire::Payload::of_length(static_cast<std::uint32_t>(std::min(left, kWriteBytesMax)));
     if (request.data.size() == left) {
       request.id = posting.message;
       request.immediate = wire::Immediate(posting.tag);
     }
-    error = endpoint_.post_write(qpn, instant_of(now_), request);
+    const auto posted = endpoint_.post_write(qpn, instant_of(now_), request);
+    if (posted) continue;
+    OPENMRC_CHECK(posted.error() == core::PostError::kState, "writes can be posted");
+    return;
   }
-  OPENMRC_CHECK(!error || *error == core::PostError::kState, "writes can be posted");
 }
 
 void MrcHost::transmit(const Window& window, Burst& burst, Worker& worker) {

@@ -69,17 +69,19 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   auto qp = host.create_queue_pair({.writes = made.completions.get()});
   if (!qp) return failure(std::move(qp.error()));
   made.qp = std::move(*qp);
-  if (const auto error = control.send(to_json(made.qp->card()))) {
-    return failure(Error{.what = to_string(*error)});
+  if (const auto sent = control.send(to_json(made.qp->card())); !sent) {
+    return failure(Error{.what = to_string(sent.error())});
   }
   const auto text = control.receive(seconds(10));
   if (!text) return failure(Error{.what = to_string(text.error())});
   const auto card = host::peer_card_from(*text);
   if (!card) return failure(Error{.what = to_string(card.error())});
-  if (auto error = made.qp->connect(*card)) return failure(std::move(*error));
+  if (auto connected = made.qp->connect(*card); !connected) {
+    return failure(std::move(connected.error()));
+  }
   // Nobody probes before both are connected.
-  if (const auto error = control.send(R"({"ready":true})")) {
-    return failure(Error{.what = to_string(*error)});
+  if (const auto sent = control.send(R"({"ready":true})"); !sent) {
+    return failure(Error{.what = to_string(sent.error())});
   }
   const auto ready = control.receive(seconds(10));
   if (!ready) return failure(Error{.what = to_string(ready.error())});
