@@ -18,7 +18,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
 CODE = re.compile(r"`([^`\n]+)`")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 ANCHOR = re.compile(r"<a\s+(?:id|name)=\"([^\"]+)\"")
-FOLDERS = "openmrc|tests|docs|scripts|tools|examples|fuzz|bench|cmake|include|packaging|\\.ci"
+FOLDERS = "openmrc|src|tests|docs|scripts|tools|examples|fuzz|bench|cmake|include|packaging|\\.ci"
 PATH = re.compile(rf"^(?:{FOLDERS})/[\w.*?/{{}},+-]*")
 
 
