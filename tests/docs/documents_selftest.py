@@ -26,9 +26,11 @@ CLEAN = {
     "docs/a.md": "## Twice\n## Twice\n\n[up](../README.md)\n\n```\ncmake --build --preset dev \\\n  --target core_test\n"
     "scripts/fuzz --merge core\nctest --preset dev -L unit\nbuild/dev/tools/mrc lab up --rate=1gbit\n```\n",
     "docs/b.md": "",
+    "docs/c.md": "`house.purity` `World.Ends` `World.E*` `fuzz.core_fuzz_replay` `house.h` `End.DT6`\n",
+    "openmrc/core/a_test.cc": "TEST(World, Ends) {}\n",
     "openmrc/core/a.h": "",
     "scripts/fuzz": "--merge\n",
-    "CMakeLists.txt": "openmrc_library(NAME core)\nset_tests_properties(a PROPERTIES LABELS sim)\n",
+    "CMakeLists.txt": "openmrc_library(NAME core)\nopenmrc_fuzz(core_fuzz)\nopenmrc_house_test(purity a)\nset_tests_properties(a PROPERTIES LABELS sim)\n",
     "CMakePresets.json": '{"configurePresets": [{"name": "dev"}, {"name": "base", "hidden": true}],'
     '"buildPresets": [{"name": "dev"}], "testPresets": [{"name": "dev"}], "workflowPresets": [{"name": "check"}]}',
 }
@@ -54,11 +56,14 @@ class DocumentsSelfTest(unittest.TestCase):
     def links(self):
         return self.run_test("links_test.py")
 
+    def names(self):
+        return self.run_test("test_names_test.py")
+
     def commands(self):
         return self.run_test("commands_test.py", self.mrc)
 
     def test_clean_documents_pass(self):
-        for result in (self.links(), self.commands()):
+        for result in (self.links(), self.names(), self.commands()):
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def assert_found(self, check, text, word):
@@ -75,11 +80,16 @@ class DocumentsSelfTest(unittest.TestCase):
             ("[gone](../README.md#no-such)", "no such heading"),
             ("[gone](a.md#twice-2)", "no such heading"),
             ("see `openmrc/core/b.h`", "openmrc/core/b.h"),
-            ("see `docs/{a,c}.md`", "docs/c.md"),
+            ("see `docs/{a,d}.md`", "docs/d.md"),
             ("run `scripts/gone NAME`", "scripts/gone"),
         ):
             with self.subTest(text):
                 self.assert_found(self.links, text, word)
+
+    def test_wrong_names_of_tests_are_found(self):
+        for name in ("house.layers", "house.l*", "World.Begins", "Worlds.Ends", "fuzz.wire_fuzz_replay"):
+            with self.subTest(name):
+                self.assert_found(self.names, f"see `{name}`", name)
 
     def test_wrong_commands_are_found(self):
         for text, word in (
