@@ -52,10 +52,10 @@ int main(int argc, char** argv) {
   const auto qp = expect(host->create_queue_pair({.writes = completions.get()}));
 
   ExchangeConnection exchange = connect_exchange(server, host->config().exchange_port);
-  expect(exchange.send(to_json(qp->card())));
-  expect(exchange.send(to_json(region->card())));
-  const PeerCard peer = expect(peer_card_from(expect(exchange.receive(kTimeout))));
-  const MemoryCard remote = expect(memory_card_from(expect(exchange.receive(kTimeout))));
+  expect(exchange.send(to_json(qp->connection_info())));
+  expect(exchange.send(to_json(region->remote())));
+  const ConnectionInfo peer = expect(connection_info_from(expect(exchange.receive(kTimeout))));
+  const RemoteMemory remote = expect(remote_memory_from(expect(exchange.receive(kTimeout))));
   expect(qp->connect(peer));
   if (server == nullptr) expect(qp->post_receive(1));  // for the immediate
   barrier(exchange);

@@ -45,8 +45,8 @@ class UsidScope {
 
 Checked check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& checked) {
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::uint32_t row = 0; row < shape.rows; ++row, ++checked.switch_usids) {
-      if (auto result = scope.add({Kind::kT0, plane_at(plane), row}); !result) {
+    for (std::uint32_t rack = 0; rack < shape.racks; ++rack, ++checked.switch_usids) {
+      if (auto result = scope.add({Kind::kT0, plane_at(plane), rack}); !result) {
         return failure(std::move(result.error()));
       }
     }
@@ -61,10 +61,10 @@ Checked check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& ch
 
 // `switches` has all that a packet may carry besides.
 Checked check_host_usids(const Shape& shape, const UsidScope& switches, CheckedPlan& checked) {
-  for (std::uint32_t t0 = 0; t0 < shape.planes * shape.rows; ++t0) {
+  for (std::uint32_t t0 = 0; t0 < shape.planes * shape.racks; ++t0) {
     UsidScope scope = switches;
-    for (std::uint32_t down = 0; down < shape.hosts_per_row; ++down, ++checked.host_usids) {
-      if (auto result = scope.add({Kind::kHost, plane_at(t0 / shape.rows), down}); !result) {
+    for (std::uint32_t down = 0; down < shape.hosts_per_rack; ++down, ++checked.host_usids) {
+      if (auto result = scope.add({Kind::kHost, plane_at(t0 / shape.racks), down}); !result) {
         return failure(std::move(result.error()));
       }
     }
@@ -122,8 +122,8 @@ bool adds_up(const UsidPlan& plan, const Trip& trip, const wire::UsidCarrier& ca
 Route route_of(const UsidPlan& plan, const Trip& trip) {
   const Reach reach = plan.reach(trip.source, trip.destination);
   PathChoice choice = trip.choice;
-  if (reach == Reach::kOwnRow) choice.uplink = 0;
-  return {.source_row = plan.fabric().row_of(trip.source),
+  if (reach == Reach::kOwnRack) choice.uplink = 0;
+  return {.source_rack = plan.fabric().rack_of(trip.source),
           .destination = trip.destination,
           .choice = choice,
           .reach = reach};

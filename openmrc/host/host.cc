@@ -80,7 +80,7 @@ std::string_view text_of(core::ModifyError error) {
 
 }  // namespace
 
-MemoryRegion::~MemoryRegion() { host_.deregister(RKey(card_.rkey)); }
+MemoryRegion::~MemoryRegion() { host_.deregister(RKey(remote_.rkey)); }
 
 QueuePair::~QueuePair() {
   shard_.attach(qpn_, nullptr, nullptr);
@@ -90,21 +90,21 @@ QueuePair::~QueuePair() {
   host_.probe_answers_.erase(qpn_.raw());
 }
 
-PeerCard QueuePair::card() const {
+ConnectionInfo QueuePair::connection_info() const {
   const Config& config = host_.config();
   const profile::TransportProfile transport = profile_of(config);
-  PeerCard card{.host = config.name,
-                .qpn = qpn_.raw(),
-                .psn = psn_.raw(),
-                .mtu = transport.mtu,
-                .mpr = transport.mpr,
-                .max_wimm = transport.max_wimm};
-  for (const datapath::Port& port : config.ports) card.addresses.push_back(port.address);
-  if (host_.paths().own()) card.fabric_host = host_.paths().own()->raw();
-  return card;
+  ConnectionInfo info{.host = config.name,
+                      .qpn = qpn_.raw(),
+                      .psn = psn_.raw(),
+                      .mtu = transport.mtu,
+                      .mpr = transport.mpr,
+                      .max_wimm = transport.max_wimm};
+  for (const datapath::Port& port : config.ports) info.addresses.push_back(port.address);
+  if (host_.paths().own()) info.fabric_host = host_.paths().own()->raw();
+  return info;
 }
 
-Result<void, Error> QueuePair::connect(const PeerCard& peer) {
+Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
   const profile::PathPlan& paths = host_.paths();
   peer_name_ = peer.host;
@@ -337,8 +337,8 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
                                       : "a memory region of no bytes, or beyond the address space",
                          .remedy = full ? "deregister some" : ""});
   }
-  const MemoryCard card{.address = region.address, .length = region.length, .rkey = key->raw()};
-  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, card));
+  const RemoteMemory info{.address = region.address, .length = region.length, .rkey = key->raw()};
+  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, info));
 }
 
 void Host::deregister(RKey key) {

@@ -46,16 +46,16 @@ class MemoryRegion {
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   // What a peer needs to know to write to it.
-  [[nodiscard]] MemoryCard card() const { return card_; }
+  [[nodiscard]] RemoteMemory remote() const { return remote_; }
 
  private:
   friend class Host;
-  MemoryRegion(Host& host, std::span<std::byte> bytes, const MemoryCard& card)
-      : host_(host), bytes_(bytes), card_(card) {}
+  MemoryRegion(Host& host, std::span<std::byte> bytes, const RemoteMemory& info)
+      : host_(host), bytes_(bytes), remote_(info) {}
 
   Host& host_;
   std::span<std::byte> bytes_;
-  MemoryCard card_;
+  RemoteMemory remote_;
 };
 
 // Memory and queue pairs of one domain may work together, others may not. Who asks for none shares
@@ -82,7 +82,7 @@ struct Destination {
   std::optional<fabric::HostIndex> place{};    // in the fabric
 };
 
-// MRC 10.1.2: what a queue pair is told when it is connected step by step. What is not said comes
+// MRC 10.1.2: attributes of a queue pair that is connected step by step. What is not given comes
 // from the configuration.
 struct ReceiveAttributes {
   Qpn remote_qpn{};
@@ -101,7 +101,7 @@ struct Write {
   std::span<const std::byte> data{};  // must stay until the completion
   std::uint64_t remote_address = 0;
   RKey rkey{};
-  std::optional<std::uint32_t> immediate{};  // the peer is told, if it has posted a receive
+  std::optional<std::uint32_t> immediate{};  // the peer is notified, if it has posted a receive
 };
 
 // How many paths are in which state, in one plane.
@@ -118,9 +118,9 @@ class QueuePair {
 
   [[nodiscard]] Qpn number() const { return qpn_; }
   // What the peer needs to know to connect to it.
-  [[nodiscard]] PeerCard card() const;
-  // Connects to the queue pair that the card describes, which is to be connected to this one.
-  [[nodiscard]] Result<void, Error> connect(const PeerCard& peer);
+  [[nodiscard]] ConnectionInfo connection_info() const;
+  // Connects to the queue pair that the info describes, which is to be connected to this one.
+  [[nodiscard]] Result<void, Error> connect(const ConnectionInfo& peer);
 
   // The same step by step (MRC 6.1).
   using ModifyError = core::ModifyError;
@@ -171,8 +171,8 @@ class QueuePair {
 // A host's access to the network. Queue pairs and memory regions must be gone before it is.
 class Host {
  public:
-  // `watch` hears of what befalls paths and queue pairs, from the thread that found out and while
-  // the shard waits for it: it is quick and does not call the host.
+  // `watch` is called with events of paths and queue pairs, from the thread that found out and
+  // while the shard waits for it: it is quick and does not call the host.
   using EventSink = std::function<void(const core::Event&)>;
   static Result<std::unique_ptr<Host>, Error> open(Config config, EventSink watch = {});
   ~Host();

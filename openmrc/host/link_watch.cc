@@ -106,14 +106,14 @@ bool LinkWatch::read_messages() {
     return true;
   }
   if (size < 0) return errno == EINTR;
-  if (from.nl_pid != 0) return true;  // only the kernel is believed
+  if (from.nl_pid != 0) return true;  // only the kernel is trusted
   take_messages(std::span(buffer).first(static_cast<std::size_t>(size)));
   return true;
 }
 
 void LinkWatch::take_messages(std::span<const std::byte> bytes) {
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> payload) {
-    // The list changed while it was told: some of it may be missing.
+    // The list changed while it was read: some of it may be missing.
     if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) ask_again();
     switch (header.nlmsg_type) {
       case RTM_NEWLINK:

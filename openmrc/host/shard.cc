@@ -20,7 +20,7 @@ namespace {
 // A socket that took nothing is tried again after this.
 constexpr Duration kBlockedRetry = microseconds(50);
 
-// Who does not sleep hears of link changes by looking, this often.
+// A busy-polling thread looks for link changes this often.
 constexpr Duration kLinkInterval = microseconds(200);
 
 timespec timespec_of(std::int64_t ns) {
@@ -171,7 +171,7 @@ Shard::Arrivals Shard::take_arrivals() {
 
 // Returns whether anything was sent.
 bool Shard::follow_up(Send send) {
-  // What can be reported goes first: somebody may wait for it.
+  // What can be reported goes first: the application may wait for it.
   const bool reported = deliver_completions();
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.

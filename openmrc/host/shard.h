@@ -74,7 +74,7 @@ class Shard {
     return look(std::as_const(endpoint_), *datapath_);
   }
 
-  // A port carries traffic while its link is up and nobody has disabled it.
+  // A port carries traffic while its link is up and it is not disabled.
   void set_port_enabled(Plane plane, bool enabled);
   [[nodiscard]] bool port_is_up(Plane plane);
 

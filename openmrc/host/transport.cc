@@ -23,7 +23,7 @@ profile::TransportProfile profile_of(const Config& config) {
   made.paths.seed = config.paths.seed;
   made.burst = static_cast<std::uint8_t>(config.paths.burst);
   made.reorder_floor = config.paths.reorder_floor;
-  made.probe = {.clean_answers = config.paths.clean_answers,
+  made.probe = {.probe_successes = config.paths.probe_successes,
                 .interval_max = config.paths.probe_interval_max};
   made.retry = {.timeout = config.retry.timeout,
                 .linear = config.retry.linear,

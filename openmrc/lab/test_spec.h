@@ -12,8 +12,8 @@ inline Spec small_lab(std::uint32_t hosts_of_a_t0 = 1) {
   Spec spec;
   spec.name = "try";
   spec.shape.planes = 2;
-  spec.shape.rows = 2;
-  spec.shape.hosts_per_row = hosts_of_a_t0;
+  spec.shape.racks = 2;
+  spec.shape.hosts_per_rack = hosts_of_a_t0;
   spec.shape.uplinks = 1;
   return spec;
 }

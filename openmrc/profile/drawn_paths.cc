@@ -37,11 +37,11 @@ Result<DrawnPaths, core::EvProfileError> make_paths(const fabric::UsidPlan& plan
                                                     std::vector<std::uint16_t> uplinks) {
   const std::uint32_t planes = plan.fabric().shape().planes;
   auto other_racks = make_profile(
-      plan, uplinks, Reach::kOtherRow,
+      plan, uplinks, Reach::kOtherRack,
       {.min_active = options.min_active, .active_per_plane = options.active_per_plane});
   if (!other_racks) return failure(other_racks.error());
   const std::vector<std::uint16_t> one_path(planes, 0);
-  auto own_rack = make_profile(plan, one_path, Reach::kOwnRow,
+  auto own_rack = make_profile(plan, one_path, Reach::kOwnRack,
                                {.min_active = std::min(options.min_active, planes)});
   if (!own_rack) return failure(own_rack.error());
   return DrawnPaths{.other_racks = std::move(*other_racks),

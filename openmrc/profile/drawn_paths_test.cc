@@ -11,7 +11,7 @@ namespace {
 
 fabric::UsidPlan plan_of(std::uint32_t planes, std::uint32_t uplinks) {
   const auto fabric =
-      fabric::Fabric::make({.planes = planes, .rows = 4, .hosts_per_row = 8, .uplinks = uplinks});
+      fabric::Fabric::make({.planes = planes, .racks = 4, .hosts_per_rack = 8, .uplinks = uplinks});
   return fabric::UsidPlan(*fabric);
 }
 

@@ -60,7 +60,7 @@ PathPlan PathPlan::hashed(std::size_t planes, const PathOptions& options) {
 }
 
 std::size_t PathPlan::profile_to(std::optional<fabric::HostIndex> remote) const {
-  return plan_ && remote && plan_->reach(*own_, *remote) == Reach::kOwnRow ? 1 : 0;
+  return plan_ && remote && plan_->reach(*own_, *remote) == Reach::kOwnRack ? 1 : 0;
 }
 
 wire::Ipv6Address PathPlan::overlay(std::optional<fabric::HostIndex> remote) const {

@@ -71,7 +71,7 @@ void add_reliability(Section& section, TransportProfile& profile) {
       "Payload bytes received that trigger a SACK; at least a burst.";
   section.bytes("sack_packet_min", profile.sack.packet_bytes_min, 0, 1u << 16).description =
       "What a smaller packet counts towards sack_threshold.";
-  section.whole("probe_successes", profile.probe.clean_answers, 1, 255).description =
+  section.whole("probe_successes", profile.probe.probe_successes, 1, 255).description =
       "Probes answered in a row that restore a disabled path.";
   section.duration("probe_interval_max", profile.probe.interval_max, microseconds(10), seconds(60))
       .description = "Probes of a disabled path become rarer up to this interval.";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs written for MRC network cards, between two hosts of a lab.
+"""Programs written for MRC NICs, between two hosts of a lab.
 
 The benchmark makes the calls of public MRC programs through libmrc and the soft verbs device. With
 --plugin, which no test of the project gives, a plugin of NCCL does the same: see README.md.
@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
 from lab import Lab  # pylint: disable=wrong-import-position
 
-SENDER, RECEIVER = "h0", "h2"  # of different rows
+SENDER, RECEIVER = "h0", "h2"  # of different racks
 RECEIVER_IPV4 = "10.255.0.3"   # on the lab's management network
 DEVICE = "openmrc0"
 RUN_MAX_S = 180

@@ -42,7 +42,7 @@ inline Scenario example(const std::string& name) {
 // Whatever happens to the network, packets are accounted for and no queue pair breaks.
 inline RunResult run_whole(const Scenario& scenario) {
   RunResult result = run(scenario, {});
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   EXPECT_EQ(result.totals.messages_failed, 0U);
   return result;
 }
@@ -97,14 +97,14 @@ inline std::uint64_t retransmissions(const RunResult& result, const Span& span) 
   return sum(result, span, [](const Bucket& bucket) { return bucket.retransmissions; });
 }
 
-// EVs of all connections that are out of use at this time, for loss.
+// EVs of all connections that are disabled at this time, for loss.
 inline std::int64_t evs_out(const RunResult& result, Picoseconds when) {
   constexpr auto kBad = static_cast<std::size_t>(core::EvState::kAssumedBad);
   return sum(result, {Picoseconds{}, when},
              [](const Bucket& bucket) { return bucket.ev_changes[kBad]; });
 }
 
-// From the begin of the span to the end of the last slice in which EVs were put out of use.
+// From the begin of the span to the end of the last slice in which EVs were disabled.
 inline Picoseconds last_ev_lost(const RunResult& result, const Span& span) {
   Picoseconds last = span.from;
   for (Picoseconds at = span.from; at < span.to; at += result.bucket_width) {

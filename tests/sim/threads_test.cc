@@ -11,7 +11,7 @@ namespace {
 TEST(SimulationThreads, ShareAFabricWithEveryKindOfFault) {
   const RunResult result = run(example("many-faults"), {.threads = 3});
   EXPECT_TRUE(result.finished);
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
 }
 
 }  // namespace

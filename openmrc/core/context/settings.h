@@ -67,7 +67,7 @@ struct EndpointSettings {
   // in one system call. 1 is pure spraying.
   std::uint8_t ev_burst = 1;
   PathPolicy path_policy = PathPolicy::kSpray;
-  // Nothing is held for lost before something has arrived that was sent so much later. For hosts
+  // Nothing is declared lost before something has arrived that was sent so much later. For hosts
   // that are at times late by more than the network ever is.
   Duration reorder_floor{};
   // What a smaller packet takes of the congestion window. For software, to which every packet costs
@@ -78,7 +78,7 @@ struct EndpointSettings {
   EndpointLimits limits{};
 };
 
-// MRC 10.1.2 (Table 10-1): what a queue pair is told, step by step.
+// MRC 10.1.2 (Table 10-1): attributes of a queue pair, step by step.
 struct InitAttributes {
   ProtectionDomain domain{};
   EvProfileId ev_profile{};

@@ -12,7 +12,7 @@ namespace openmrc::core {
 namespace {
 
 // A number that was just freed is not given out again while packets to its last owner may still be
-// on their way, if others are to be had.
+// in flight, if others are to be had.
 constexpr std::size_t kFreeNumbersMin = 1024;
 
 }  // namespace
@@ -197,7 +197,7 @@ Result<void, ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   change_state(*qp, QueuePairState::kReadyToRecv, now);
   // A port of ours may be down, and a new peer does not know.
   if (local_ports_ != PlaneMask::first(planes())) {
-    tell_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
+    report_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
   }
   return {};
 }

@@ -104,8 +104,8 @@ class Endpoint {
 
   // Fills in packets to be sent now, each from a port in `free_ports`; returns how many. Payloads
   // refer to the memory of posted writes. The records may be used again and again, which saves
-  // clearing them. They leave in the order given, unless each goes by a port of its own: kTakenOnce,
-  // for ports that take one packet at a time.
+  // clearing them. They leave in the order given, unless each goes by a port of its own:
+  // kTakenOnce, for ports that take one packet at a time.
   enum class Ports : std::uint8_t { kReused, kTakenOnce };
   [[nodiscard]] std::size_t poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                           std::span<Transmit> out);
@@ -123,7 +123,7 @@ class Endpoint {
   // many are waiting to be sent.
   bool send_request(Instant now, const DirectRequest& request);
 
-  // MRC 7.4.8: the link of a local port went down or came up; peers are told.
+  // MRC 7.4.8: the link of a local port went down or came up; peers are notified.
   void set_port(Instant now, Plane plane, bool up);
   // MRC 9.3.1: peers are to leave this plane: it is about to go down, or is denied.
   void set_plane_unwelcome(Plane plane, bool unwelcome);
@@ -189,9 +189,9 @@ class Endpoint {
   void refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now);
   void after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now);
   [[nodiscard]] ArrivalInfo arrival_info(Plane plane, const wire::Packet& packet) const;
-  [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
-                                      const wire::EndpointRequest& request);
-  [[nodiscard]] bool is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const;
+  [[nodiscard]] bool apply_port_status(Instant now, const wire::Ipv6Address& source,
+                                       const wire::EndpointRequest& request);
+  [[nodiscard]] bool is_newer(Instant now, Peer& peer, wire::EndpointRequestId id) const;
   void take_direct_answer(Instant now, Plane arrived_by, const AwaitedRequest& awaited);
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
@@ -232,10 +232,10 @@ class Endpoint {
   // endpoint_timers.cc
   void time_out_queue_pair(const TimerQueue::Due& due, Instant now);
   void time_out_peer(const TimerQueue::Due& due, Instant now);
-  void tell_port_status(PeerIndex index, Peer& peer, Instant now);
+  void report_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   void arm_peer(PeerIndex index, Peer& peer);
-  void hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now);
+  void on_plane_restored(PeerIndex index, Peer& peer, Plane plane, Instant now);
   void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                 AwaitedRequest::Kind kind);
   void queue_ev_probe(const Peer& peer, const PathSet::Choice& path, const AwaitedRequest& awaited);

@@ -77,7 +77,7 @@ void Endpoint::make_ready(QueuePair& qp) {
   ready_.push_back(queue_pairs_, qp.connection.index);
 }
 
-// As many as the window has room for, in the order in which they came. Nobody is woken in vain: who
+// As many as the window has room for, in the order in which they came. No spurious wakeups: who
 // finds the window closed goes to the end of the line, and could miss every opening.
 void Endpoint::wake_waiting(Peer& peer) {
   for (ByteCount taken; !peer.waiting.empty();) {
@@ -135,7 +135,7 @@ Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, 
   if (!at.peer.may_send(offer.size)) return Sent::kMustWait;
   const PlaneMask usable = ports_to(at.peer) & at.peer.paths.planes();
   if (usable.empty()) {
-    qp.requestor.found_no_way(at);
+    qp.requestor.on_no_route(at);
     return Sent::kMustWait;
   }
   const auto path = at.peer.paths.choose(ports & usable, offer.avoid);
@@ -145,7 +145,7 @@ Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, 
   out.packet.transport.pkey = context_.settings.pkey;
   // A peer that does not answer trimmed packets shall not get any (MRC 8).
   out.packet.traffic_class = !qp.connection.peer_sends_trim_nacks ? wire::TrafficClass::kNoTrim
-                             : offer.what == Requestor::Next::kResend
+                             : offer.what == Requestor::Next::kRetransmit
                                  ? wire::TrafficClass::kTrimmableRetransmission
                                  : wire::TrafficClass::kTrimmable;
   qp.requestor.send(at, offer, *path, hold<wire::RdmaWrite>(out.packet.transport.body));

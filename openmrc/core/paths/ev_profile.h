@@ -54,7 +54,7 @@ struct PlaneRange {
 };
 
 struct EvProfileOptions {
-  // No EV is put out of use for failure when only this many are left in use.
+  // No EV is disabled for failure when only this many are left in use.
   std::size_t min_active = 0;
   // How many EVs of a plane are in use at once; the others stand by to replace one of the same
   // plane. 0: all are in use.
@@ -90,7 +90,7 @@ struct SimpleEvs {
   std::uint64_t seed = 0;
 };
 
-// Why there is no profile. Behind the colon: what EvProfileError tells of it, given and bound.
+// Why there is no profile. Behind the colon: what EvProfileError says of it, given and bound.
 enum class EvProfileFault : std::uint8_t {
   kFields,           // the fields break a rule; `field` says which
   kBitsLeft,         // an EV has bits that no field takes: its place in the list

@@ -11,7 +11,7 @@
 namespace openmrc::sim {
 namespace {
 
-// Everything that a peer may write to: programs say how much, nobody looks at bytes.
+// Everything that a peer may write to: programs say how much, the bytes do not matter.
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
 // A longer message is cut; a write has less than 4 GiB.
@@ -49,7 +49,7 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
   endpoint_.add_ev_profile(paths_.other_racks);
   endpoint_.add_ev_profile(paths_.own_rack);
   domain_ = endpoint_.create_protection_domain();
-  // The first key of an endpoint is the same everywhere, so it need not be told.
+  // The first key of an endpoint is the same everywhere, so it need not be exchanged.
   rkey_ = *endpoint_.register_memory({.domain = domain_, .address = 0, .length = kMemory});
   std::uint32_t number = 0;
   for (const auto& ends : {outgoing, incoming}) {
@@ -69,7 +69,7 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   const Qpn qpn = *endpoint_.create_queue_pair();
   OPENMRC_CHECK(qpn == qpn_of(number, queue_pair), "queue pairs are numbered in order");
   const fabric::HostIndex host = nic_.host();
-  const bool own_row = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRow;
+  const bool own_rack = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRack;
   core::ReadyToRecvAttributes recv = profile::recv_attributes(world_.profile);
   recv.remote_qpn = qpn_of(end.number, queue_pair);
   recv.path_overlay = world_.plan.overlay(host, end.other);
@@ -79,7 +79,7 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   }
   const core::ReadyToSendAttributes send = profile::send_attributes(world_.profile);
   const bool ready = endpoint_.to_init(qpn, {.domain = domain_,
-                                             .ev_profile = core::EvProfileId(own_row ? 1 : 0),
+                                             .ev_profile = core::EvProfileId(own_rack ? 1 : 0),
                                              .cc_profile = core::CcProfileId(0)}) &&
                      endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
                      endpoint_.to_ready_to_send(qpn, Instant{}, send);
