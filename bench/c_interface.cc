@@ -77,7 +77,8 @@ class Runtime {
         region_(std::move(*host.register_memory(memory))),
         sender_(std::move(*host.create_queue_pair({.writes = queue_.get()}))),
         receiver_(std::move(*host.create_queue_pair({.writes = queue_.get()}))) {
-    if (sender_->connect(receiver_->card()) || receiver_->connect(sender_->card())) {
+    if (sender_->connect(receiver_->connection_info()) ||
+        receiver_->connect(sender_->connection_info())) {
       give_up("connect");
     }
   }
@@ -86,8 +87,8 @@ class Runtime {
                 [this](std::uint32_t length) {
                   return !sender_->post_write({.id = 1,
                                                .data = region_->bytes().first(length),
-                                               .remote_address = region_->card().address + kLarge,
-                                               .rkey = RKey(region_->card().rkey)});
+                                               .remote_address = region_->remote().address + kLarge,
+                                               .rkey = RKey(region_->remote().rkey)});
                 },
             .done =
                 [this] {

@@ -89,7 +89,7 @@ inline RKey register_anything(core::Endpoint& endpoint, core::ProtectionDomain d
 inline void check_clean(const core::Endpoint& endpoint) {
   for (std::size_t i = 0; i < core::kCounterTable.size(); ++i) {
     const std::string_view name = core::kCounterTable[i].name;
-    if (!name.starts_with("resent_") && !name.starts_with("drop_")) continue;
+    if (!name.starts_with("retransmits_") && !name.starts_with("drop_")) continue;
     const std::uint64_t count = endpoint.counters().of(static_cast<core::Count>(i));
     OPENMRC_CHECK(count == 0, name.data());
   }

@@ -76,7 +76,8 @@ class Tour {
     sack({2, 0}, "B has packets 100 to 102 and 104; SKIP_ONCE: use that path less",
          PathMark::kSkipOnce);
     nack({3, 3}, "B asks for the trimmed packet again: congestion, not failure");
-    write(3, {3, 1}, "sent again, on another path of the same plane", Ecn::kCapable0, false, true);
+    write(3, {3, 1}, "retransmitted, on another path of the same plane", Ecn::kCapable0, false,
+          true);
     probe({1, 1}, "A hears nothing and asks what has arrived");
     probe_answer({1, 1}, "B answers the probe: all there");
     acknowledge({0, 2}, "the transport's word: message 1 is complete");

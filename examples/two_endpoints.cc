@@ -129,8 +129,8 @@ int main() {
   std::printf(
       "a sent %lu packets, %lu of them again; took %u paths of plane %u out of use, %u others\n",
       counters.of(Count::kDataSent),
-      counters.of(Count::kResentLost) + counters.of(Count::kResentProbed) +
-          counters.of(Count::kResentTimeout),
+      counters.of(Count::kRetransmitsLoss) + counters.of(Count::kRetransmitsProbe) +
+          counters.of(Count::kRetransmitsTimeout),
       out_of_use, kBrokenPlane.raw(), elsewhere);
   return memory == source ? 0 : 1;
 }

@@ -13,15 +13,15 @@ namespace openmrc {
 using host::Completion;
 using host::CompletionQueue;
 using host::Config;
+using host::ConnectionInfo;
 using host::Error;
 using host::ExchangeConnection;
 using host::ExchangeListener;
 using host::Host;
 using host::load_config;
-using host::MemoryCard;
 using host::MemoryRegion;
-using host::PeerCard;
 using host::QueuePair;
+using host::RemoteMemory;
 using host::WorkStatus;
 using host::Write;
 

@@ -33,10 +33,10 @@ int main(int argc, char** argv) {
   auto listener = is_server ? std::optional(need(ExchangeListener::open(port))) : std::nullopt;
   auto other = is_server ? need(listener->accept(seconds(60)))
                          : need(ExchangeConnection::connect(argv[1], port, seconds(10)));
-  (void)other.send(to_json(qp->card()));
-  (void)other.send(to_json(region->card()));
-  const PeerCard peer = need(host::peer_card_from(need(other.receive(seconds(10)))));
-  const MemoryCard remote = need(host::memory_card_from(need(other.receive(seconds(10)))));
+  (void)other.send(to_json(qp->connection_info()));
+  (void)other.send(to_json(region->remote()));
+  const ConnectionInfo peer = need(host::connection_info_from(need(other.receive(seconds(10)))));
+  const RemoteMemory remote = need(host::remote_memory_from(need(other.receive(seconds(10)))));
   if (const auto error = qp->connect(peer)) return std::puts(to_string(*error).c_str()), 1;
 
   if (is_server) {

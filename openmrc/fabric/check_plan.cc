@@ -46,8 +46,8 @@ class UsidScope {
 
 Problem check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& checked) {
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::uint32_t row = 0; row < shape.rows; ++row, ++checked.switch_usids) {
-      if (auto problem = scope.add({Kind::kT0, plane_at(plane), row})) return problem;
+    for (std::uint32_t rack = 0; rack < shape.racks; ++rack, ++checked.switch_usids) {
+      if (auto problem = scope.add({Kind::kT0, plane_at(plane), rack})) return problem;
     }
     for (std::uint32_t t1 = 0; t1 < shape.uplinks; ++t1, ++checked.switch_usids) {
       if (auto problem = scope.add({Kind::kT1, plane_at(plane), t1})) return problem;
@@ -58,10 +58,10 @@ Problem check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& ch
 
 // `switches` has all that a packet may carry besides.
 Problem check_host_usids(const Shape& shape, const UsidScope& switches, CheckedPlan& checked) {
-  for (std::uint32_t t0 = 0; t0 < shape.planes * shape.rows; ++t0) {
+  for (std::uint32_t t0 = 0; t0 < shape.planes * shape.racks; ++t0) {
     UsidScope scope = switches;
-    for (std::uint32_t down = 0; down < shape.hosts_per_row; ++down, ++checked.host_usids) {
-      if (auto problem = scope.add({Kind::kHost, plane_at(t0 / shape.rows), down})) return problem;
+    for (std::uint32_t down = 0; down < shape.hosts_per_rack; ++down, ++checked.host_usids) {
+      if (auto problem = scope.add({Kind::kHost, plane_at(t0 / shape.racks), down})) return problem;
     }
   }
   return std::nullopt;
@@ -116,8 +116,8 @@ bool adds_up(const UsidPlan& plan, const Trip& trip, const wire::UsidCarrier& ca
 Route route_of(const UsidPlan& plan, const Trip& trip) {
   const Reach reach = plan.reach(trip.source, trip.destination);
   PathChoice choice = trip.choice;
-  if (reach == Reach::kOwnRow) choice.uplink = 0;
-  return {.source_row = plan.fabric().row_of(trip.source),
+  if (reach == Reach::kOwnRack) choice.uplink = 0;
+  return {.source_rack = plan.fabric().rack_of(trip.source),
           .destination = trip.destination,
           .choice = choice,
           .reach = reach};

@@ -10,7 +10,7 @@ namespace {
 
 TEST(CheckPlan, ThePublishedFabricHoldsForAMillionPaths) {
   const UsidPlan plan(
-      Fabric::make({.planes = 8, .rows = 512, .hosts_per_row = 256, .uplinks = 256}).value());
+      Fabric::make({.planes = 8, .racks = 512, .hosts_per_rack = 256, .uplinks = 256}).value());
   const auto checked = check_plan(plan, 1'000'000, 2026);
   ASSERT_TRUE(checked) << checked.error();
   EXPECT_EQ(checked->switch_usids, 6144);
@@ -19,13 +19,13 @@ TEST(CheckPlan, ThePublishedFabricHoldsForAMillionPaths) {
   EXPECT_EQ(checked->paths, 1'000'000);
   const auto& by_switches = checked->paths_by_switches;
   EXPECT_EQ(by_switches[1] + by_switches[3], 1'000'000);
-  EXPECT_NEAR(static_cast<double>(by_switches[1]), 1e6 / 512, 300) << "hosts of one row";
+  EXPECT_NEAR(static_cast<double>(by_switches[1]), 1e6 / 512, 300) << "hosts of one rack";
 }
 
 TEST(CheckPlan, TheLargestFabricHolds) {
   const UsidPlan plan(
       Fabric::make(
-          {.planes = kPlanesMax, .rows = kRowsMax, .hosts_per_row = 16, .uplinks = kUplinksMax})
+          {.planes = kPlanesMax, .racks = kRacksMax, .hosts_per_rack = 16, .uplinks = kUplinksMax})
           .value(),
       0x20010db8);
   const auto checked = check_plan(plan, 10'000, 1);
@@ -39,12 +39,12 @@ TEST(CheckPlan, FabricsOfAnyShapeHold) {
     return static_cast<std::uint32_t>(rng.between(1, most));
   };
   for (int i = 0; i < 200; ++i) {
-    Shape shape{.planes = up_to(kPlanesMax), .rows = up_to(20), .hosts_per_row = up_to(20)};
-    if (shape.rows > 1) shape.uplinks = up_to(30);
+    Shape shape{.planes = up_to(kPlanesMax), .racks = up_to(20), .hosts_per_rack = up_to(20)};
+    if (shape.racks > 1) shape.uplinks = up_to(30);
     const auto checked = check_plan(UsidPlan(Fabric::make(shape).value()), 500, rng.next());
     ASSERT_TRUE(checked) << checked.error();
-    EXPECT_EQ(checked->switch_usids, shape.planes * (shape.rows + shape.uplinks));
-    EXPECT_EQ(checked->host_usids, shape.planes * shape.rows * shape.hosts_per_row);
+    EXPECT_EQ(checked->switch_usids, shape.planes * (shape.racks + shape.uplinks));
+    EXPECT_EQ(checked->host_usids, shape.planes * shape.racks * shape.hosts_per_rack);
     EXPECT_EQ(checked->paths, 500);
   }
 }

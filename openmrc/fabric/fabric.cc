@@ -11,15 +11,15 @@ constexpr bool within(std::uint32_t value, std::uint32_t most) {
 }  // namespace
 
 std::string_view describe(ShapeError error) {
-  static_assert(kPlanesMax == 16 && kRowsMax == 1024 && kUplinksMax == 1024 &&
-                kHostsPerRowMax == 512);
+  static_assert(kPlanesMax == 16 && kRacksMax == 1024 && kUplinksMax == 1024 &&
+                kHostsPerRackMax == 512);
   switch (error) {
     case ShapeError::kPlanes: return "there must be 1 to 16 planes";
-    case ShapeError::kRows: return "there must be 1 to 1024 rows";
-    case ShapeError::kHostsPerRow: return "a row must have 1 to 512 hosts";
+    case ShapeError::kRacks: return "there must be 1 to 1024 racks";
+    case ShapeError::kHostsPerRack: return "a rack must have 1 to 512 hosts";
     case ShapeError::kUplinks: return "a T0 may have at most 1024 uplinks";
-    case ShapeError::kNoUplinks: return "several rows need uplinks between them";
-    case ShapeError::kIdleT1s: return "with one row, uplinks lead nowhere: leave them out";
+    case ShapeError::kNoUplinks: return "several racks need uplinks between them";
+    case ShapeError::kIdleT1s: return "with one rack, uplinks lead nowhere: leave them out";
     case ShapeError::kSpeed: return "the speed of a link must be above zero";
     case ShapeError::kDelay: return "the delay of a link must be above zero";
   }
@@ -28,11 +28,11 @@ std::string_view describe(ShapeError error) {
 
 Result<Fabric, ShapeError> Fabric::make(const Shape& shape) {
   if (!within(shape.planes, kPlanesMax)) return failure(ShapeError::kPlanes);
-  if (!within(shape.rows, kRowsMax)) return failure(ShapeError::kRows);
-  if (!within(shape.hosts_per_row, kHostsPerRowMax)) return failure(ShapeError::kHostsPerRow);
+  if (!within(shape.racks, kRacksMax)) return failure(ShapeError::kRacks);
+  if (!within(shape.hosts_per_rack, kHostsPerRackMax)) return failure(ShapeError::kHostsPerRack);
   if (shape.uplinks > kUplinksMax) return failure(ShapeError::kUplinks);
-  if (shape.rows > 1 && shape.uplinks == 0) return failure(ShapeError::kNoUplinks);
-  if (shape.rows == 1 && shape.uplinks > 0) return failure(ShapeError::kIdleT1s);
+  if (shape.racks > 1 && shape.uplinks == 0) return failure(ShapeError::kNoUplinks);
+  if (shape.racks == 1 && shape.uplinks > 0) return failure(ShapeError::kIdleT1s);
   if (shape.host_link_bits_per_second <= 0 || shape.uplink_bits_per_second <= 0) {
     return failure(ShapeError::kSpeed);
   }

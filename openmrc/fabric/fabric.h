@@ -22,9 +22,9 @@ using HostIndex = Strong<struct HostIndexTag, std::uint32_t>;
 // plane and no T1.
 struct Shape {
   std::uint32_t planes = 1;
-  std::uint32_t rows = 1;           // T0s in a plane; row r of all planes serves the same hosts
-  std::uint32_t hosts_per_row = 1;  // downlinks of a T0
-  std::uint32_t uplinks = 0;        // of a T0, and T1s in a plane; 0: one tier
+  std::uint32_t racks = 1;           // T0s in a plane; rack r of all planes serves the same hosts
+  std::uint32_t hosts_per_rack = 1;  // downlinks of a T0
+  std::uint32_t uplinks = 0;         // of a T0, and T1s in a plane; 0: one tier
   std::int64_t host_link_bits_per_second = 100'000'000'000;  // NIC port to T0
   std::int64_t uplink_bits_per_second = 100'000'000'000;     // T0 to T1
   Duration host_link_delay = nanoseconds(500);               // of the wire, one way
@@ -35,16 +35,16 @@ struct Shape {
 
 // The largest fabric that the uSID plan can name.
 inline constexpr std::uint32_t kPlanesMax = 16;
-inline constexpr std::uint32_t kRowsMax = 1024;
+inline constexpr std::uint32_t kRacksMax = 1024;
 inline constexpr std::uint32_t kUplinksMax = 1024;
-inline constexpr std::uint32_t kHostsPerRowMax = 512;
+inline constexpr std::uint32_t kHostsPerRackMax = 512;
 
 enum class Tier : std::uint8_t { kT0, kT1 };
 
 struct SwitchId {
   Plane plane{};
   Tier tier = Tier::kT0;
-  std::uint32_t index = 0;  // row of a T0, number of a T1
+  std::uint32_t index = 0;  // rack of a T0, number of a T1
 
   auto operator<=>(const SwitchId&) const = default;
 };
@@ -57,13 +57,13 @@ struct LinkId {
   };
   Kind kind = Kind::kHost;
   Plane plane{};
-  std::uint32_t row = 0;   // of its T0
+  std::uint32_t rack = 0;  // of its T0
   std::uint32_t port = 0;  // downlink or uplink of that T0
 
   auto operator<=>(const LinkId&) const = default;
 };
 
-// The choices that an EV stands for (MRC 9.3.5). `uplink` means nothing between hosts of one row.
+// The choices that an EV stands for (MRC 9.3.5). `uplink` means nothing between hosts of one rack.
 struct PathChoice {
   Plane plane{};
   std::uint16_t uplink = 0;
@@ -72,14 +72,14 @@ struct PathChoice {
 };
 
 enum class ShapeError : std::uint8_t {
-  kPlanes,       // none, or more than kPlanesMax
-  kRows,         // none, or more than kRowsMax
-  kHostsPerRow,  // none, or more than kHostsPerRowMax
-  kUplinks,      // more than kUplinksMax
-  kNoUplinks,    // several rows, and nothing between them
-  kIdleT1s,      // one row needs no T1
-  kSpeed,        // of a link, not above zero
-  kDelay,        // of a link, not above zero
+  kPlanes,        // none, or more than kPlanesMax
+  kRacks,         // none, or more than kRacksMax
+  kHostsPerRack,  // none, or more than kHostsPerRackMax
+  kUplinks,       // more than kUplinksMax
+  kNoUplinks,     // several racks, and nothing between them
+  kIdleT1s,       // one rack needs no T1
+  kSpeed,         // of a link, not above zero
+  kDelay,         // of a link, not above zero
 };
 std::string_view describe(ShapeError error);
 
@@ -88,32 +88,32 @@ class Fabric {
   static Result<Fabric, ShapeError> make(const Shape& shape);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] std::uint32_t hosts() const { return shape_.rows * shape_.hosts_per_row; }
+  [[nodiscard]] std::uint32_t hosts() const { return shape_.racks * shape_.hosts_per_rack; }
   [[nodiscard]] bool has_t1() const { return shape_.uplinks > 0; }
 
-  [[nodiscard]] std::uint32_t row_of(HostIndex host) const {
-    return host.raw() / shape_.hosts_per_row;
+  [[nodiscard]] std::uint32_t rack_of(HostIndex host) const {
+    return host.raw() / shape_.hosts_per_rack;
   }
   [[nodiscard]] std::uint32_t downlink_of(HostIndex host) const {
-    return host.raw() % shape_.hosts_per_row;
+    return host.raw() % shape_.hosts_per_rack;
   }
-  [[nodiscard]] HostIndex host_at(std::uint32_t row, std::uint32_t downlink) const {
-    OPENMRC_DCHECK(row < shape_.rows && downlink < shape_.hosts_per_row, "no such host");
-    return HostIndex(row * shape_.hosts_per_row + downlink);
+  [[nodiscard]] HostIndex host_at(std::uint32_t rack, std::uint32_t downlink) const {
+    OPENMRC_DCHECK(rack < shape_.racks && downlink < shape_.hosts_per_rack, "no such host");
+    return HostIndex(rack * shape_.hosts_per_rack + downlink);
   }
 
   // The switch that a host's port in this plane is connected to, and the cable between them.
   [[nodiscard]] SwitchId t0_of(HostIndex host, Plane plane) const {
-    return {.plane = plane, .tier = Tier::kT0, .index = row_of(host)};
+    return {.plane = plane, .tier = Tier::kT0, .index = rack_of(host)};
   }
   [[nodiscard]] LinkId host_link(HostIndex host, Plane plane) const {
     return {.kind = LinkId::Kind::kHost,
             .plane = plane,
-            .row = row_of(host),
+            .rack = rack_of(host),
             .port = downlink_of(host)};
   }
 
-  // Paths from one row to another; between hosts of a row there is one in each plane.
+  // Paths from one rack to another; between hosts of a rack there is one in each plane.
   [[nodiscard]] std::uint32_t evs_per_plane() const { return std::max(1U, shape_.uplinks); }
   [[nodiscard]] std::uint32_t evs() const { return shape_.planes * evs_per_plane(); }
 

@@ -15,10 +15,10 @@ std::string toml_error(std::string_view text) {
 
 TEST(FabricToml, AFullFileGivesItsShape) {
   const auto shape = parse_fabric_toml(R"(
-# Two planes of four rows.
+# Two planes of four racks.
 planes = 2
-rows = 4
-hosts_per_row = 3
+racks = 4
+hosts_per_rack = 3
 uplinks = 5
 host_link_gbps = 12.5
 uplink_gbps = 100
@@ -26,8 +26,8 @@ host_link_ns = 250
 uplink_ns = 1_000
 )");
   EXPECT_EQ(shape, (Shape{.planes = 2,
-                          .rows = 4,
-                          .hosts_per_row = 3,
+                          .racks = 4,
+                          .hosts_per_rack = 3,
                           .uplinks = 5,
                           .host_link_bits_per_second = 12'500'000'000,
                           .uplink_bits_per_second = 100'000'000'000,
@@ -37,23 +37,24 @@ uplink_ns = 1_000
 
 TEST(FabricToml, TheCompactFormGivesTheSameShape) {
   EXPECT_EQ(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"),
-            parse_fabric_toml("planes = 8\nrows = 512\nhosts_per_row = 256\nuplinks = 256\n"));
+            parse_fabric_toml("planes = 8\nracks = 512\nhosts_per_rack = 256\nuplinks = 256\n"));
   EXPECT_TRUE(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"));
 }
 
 TEST(FabricToml, ErrorsNameTheFirstLineThatIsWrong) {
-  EXPECT_EQ(toml_error("planes = 2\nrows = 'four'\nhosts_per_row = 3\nuplinks = 5\n"),
-            "line 2: rows: must be a whole number");
+  EXPECT_EQ(toml_error("planes = 2\nracks = 'four'\nhosts_per_rack = 3\nuplinks = 5\n"),
+            "line 2: racks: must be a whole number");
   EXPECT_EQ(toml_error("planes = 99\n\nbogus = 3\n"), "line 1: planes: must be 1 to 16");
   EXPECT_TRUE(
-      toml_error("rows = 2\nbogus = 3\nanother = 4\n").starts_with("line 2: bogus: unknown"));
+      toml_error("racks = 2\nbogus = 3\nanother = 4\n").starts_with("line 2: bogus: unknown"));
   EXPECT_TRUE(toml_error("[fabric]\nplanes = 2\n").starts_with("line 1: fabric: unknown key"));
   EXPECT_EQ(toml_error(""), "planes: is missing");
 }
 
 TEST(FabricToml, WhatIsNoTomlIsRefusedWhereItStops) {
-  EXPECT_TRUE(toml_error("planes = 2\nrows = \n").starts_with("line 2: ")) << toml_error("rows =");
-  EXPECT_TRUE(toml_error("planes = 2\nrows = 4\nplanes = 3\n").starts_with("line 3: "));
+  EXPECT_TRUE(toml_error("planes = 2\nracks = \n").starts_with("line 2: "))
+      << toml_error("racks =");
+  EXPECT_TRUE(toml_error("planes = 2\nracks = 4\nplanes = 3\n").starts_with("line 3: "));
   EXPECT_TRUE(toml_error("\n\n\x01").starts_with("line 3: "));
 }
 
@@ -93,8 +94,8 @@ std::string htsim_error(std::string_view text) {
 
 TEST(HtsimTopology, LeafAndSpineBecomeOnePlane) {
   EXPECT_EQ(parse_htsim_topology(kLeafSpine), (Shape{.planes = 1,
-                                                     .rows = 4,
-                                                     .hosts_per_row = 8,
+                                                     .racks = 4,
+                                                     .hosts_per_rack = 8,
                                                      .uplinks = 2,
                                                      .host_link_bits_per_second = 100'000'000'000,
                                                      .uplink_bits_per_second = 100'000'000'000,

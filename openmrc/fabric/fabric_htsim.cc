@@ -170,8 +170,8 @@ class Topology {
     constexpr std::int64_t kGiga = 1'000'000'000;
     const Number uplink_ns = numbers_[kTier1][kDownlinkNs].value_or(*numbers_[kTier0][kDownlinkNs]);
     return {.planes = 1,
-            .rows = at(kTier1, kRadixDown),
-            .hosts_per_row = at(kTier0, kRadixDown),
+            .racks = at(kTier1, kRadixDown),
+            .hosts_per_rack = at(kTier0, kRadixDown),
             .uplinks = at(kTier0, kRadixUp),
             .host_link_bits_per_second = at(kTier0, kDownlinkGbps) * kGiga,
             .uplink_bits_per_second = at(kTier1, kDownlinkGbps) * kGiga,
@@ -187,7 +187,7 @@ class Topology {
       if (!said || agrees) return std::nullopt;
       return FileError{said->line, std::string(kSpellings[word]), std::string(reason)};
     };
-    const std::uint64_t hosts = std::uint64_t{shape.rows} * shape.hosts_per_row;
+    const std::uint64_t hosts = std::uint64_t{shape.racks} * shape.hosts_per_rack;
     if (auto error = check(kHead, kNodes, at(kHead, kNodes) == hosts,
                            "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
                            "link to each T0")) {
@@ -198,7 +198,7 @@ class Topology {
       return error;
     }
     // In Gb/s, which 32 bits times 32 bits cannot overflow twice.
-    const auto down = static_cast<double>(shape.hosts_per_row) * at(kTier0, kDownlinkGbps);
+    const auto down = static_cast<double>(shape.hosts_per_rack) * at(kTier0, kDownlinkGbps);
     const auto up = static_cast<double>(shape.uplinks) * at(kTier1, kDownlinkGbps);
     return check(kTier0, kOversubscribed, down == up * at(kTier0, kOversubscribed),
                  "is not what follows from radix and speed of the tiers");

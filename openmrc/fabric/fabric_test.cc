@@ -8,7 +8,7 @@
 namespace openmrc::fabric {
 namespace {
 
-constexpr Shape kSmall{.planes = 2, .rows = 4, .hosts_per_row = 3, .uplinks = 5};
+constexpr Shape kSmall{.planes = 2, .racks = 4, .hosts_per_rack = 3, .uplinks = 5};
 
 TEST(Fabric, TheSmallestHasOneHost) {
   const auto fabric = Fabric::make({});
@@ -20,8 +20,8 @@ TEST(Fabric, TheSmallestHasOneHost) {
 
 TEST(Fabric, TheLargestFitsThePlan) {
   EXPECT_TRUE(Fabric::make({.planes = kPlanesMax,
-                            .rows = kRowsMax,
-                            .hosts_per_row = kHostsPerRowMax,
+                            .racks = kRacksMax,
+                            .hosts_per_rack = kHostsPerRackMax,
                             .uplinks = kUplinksMax}));
 }
 
@@ -36,13 +36,13 @@ TEST(Fabric, RefusesEachShapeThatCannotBe) {
   using enum ShapeError;
   EXPECT_EQ(error_with([](Shape& s) { s.planes = 0; }), kPlanes);
   EXPECT_EQ(error_with([](Shape& s) { s.planes = kPlanesMax + 1; }), kPlanes);
-  EXPECT_EQ(error_with([](Shape& s) { s.rows = 0; }), kRows);
-  EXPECT_EQ(error_with([](Shape& s) { s.rows = kRowsMax + 1; }), kRows);
-  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_row = 0; }), kHostsPerRow);
-  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_row = kHostsPerRowMax + 1; }), kHostsPerRow);
+  EXPECT_EQ(error_with([](Shape& s) { s.racks = 0; }), kRacks);
+  EXPECT_EQ(error_with([](Shape& s) { s.racks = kRacksMax + 1; }), kRacks);
+  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_rack = 0; }), kHostsPerRack);
+  EXPECT_EQ(error_with([](Shape& s) { s.hosts_per_rack = kHostsPerRackMax + 1; }), kHostsPerRack);
   EXPECT_EQ(error_with([](Shape& s) { s.uplinks = kUplinksMax + 1; }), kUplinks);
   EXPECT_EQ(error_with([](Shape& s) { s.uplinks = 0; }), kNoUplinks);
-  EXPECT_EQ(error_with([](Shape& s) { s.rows = 1; }), kIdleT1s);
+  EXPECT_EQ(error_with([](Shape& s) { s.racks = 1; }), kIdleT1s);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_bits_per_second = 0; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.uplink_bits_per_second = -1; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_delay = Duration{}; }), kDelay);
@@ -59,15 +59,15 @@ TEST(Fabric, EveryErrorHasWordsOfItsOwn) {
   }
 }
 
-TEST(Fabric, HostsAreCountedRowByRow) {
+TEST(Fabric, HostsAreCountedRackByRack) {
   const Fabric fabric = Fabric::make(kSmall).value();
   ASSERT_EQ(fabric.hosts(), 12);
   for (std::uint32_t i = 0; i < fabric.hosts(); ++i) {
     const HostIndex host(i);
-    EXPECT_EQ(fabric.host_at(fabric.row_of(host), fabric.downlink_of(host)), host);
+    EXPECT_EQ(fabric.host_at(fabric.rack_of(host), fabric.downlink_of(host)), host);
   }
   const HostIndex host(7);
-  EXPECT_EQ(fabric.row_of(host), 2);
+  EXPECT_EQ(fabric.rack_of(host), 2);
   EXPECT_EQ(fabric.downlink_of(host), 1);
   EXPECT_EQ(fabric.t0_of(host, Plane(1)), (SwitchId{Plane(1), Tier::kT0, 2}));
   EXPECT_EQ(fabric.host_link(host, Plane(1)), (LinkId{LinkId::Kind::kHost, Plane(1), 2, 1}));

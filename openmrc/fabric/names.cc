@@ -77,14 +77,14 @@ bool read_link(NameReader& reader, const SwitchId& at, Element& element) {
   const Shape& shape = reader.fabric().shape();
   if (at.tier == Tier::kT1) {
     if (!reader.take("/down")) return false;
-    const auto row = reader.take_number(shape.rows, NameFault::kT0);
-    if (row) element = LinkId{kUplink, at.plane, *row, at.index};
-    return row.has_value();
+    const auto rack = reader.take_number(shape.racks, NameFault::kT0);
+    if (rack) element = LinkId{kUplink, at.plane, *rack, at.index};
+    return rack.has_value();
   }
   const bool up = reader.take("/up");
   if (!up && !reader.take("/down")) return false;
   const auto port = up ? reader.take_number(shape.uplinks, NameFault::kUplink)
-                       : reader.take_number(shape.hosts_per_row, NameFault::kDownlink);
+                       : reader.take_number(shape.hosts_per_rack, NameFault::kDownlink);
   if (port) element = LinkId{up ? kUplink : kHost, at.plane, at.index, *port};
   return port.has_value();
 }
@@ -99,7 +99,7 @@ bool read_in_plane(NameReader& reader, Element& element) {
   SwitchId at{.plane = *plane, .tier = Tier::kT0, .index = 0};
   std::optional<std::uint32_t> index;
   if (reader.take(".t0-")) {
-    index = reader.take_number(shape.rows, NameFault::kT0);
+    index = reader.take_number(shape.racks, NameFault::kT0);
   } else if (reader.take(".t1-")) {
     at.tier = Tier::kT1;
     index = reader.take_number(shape.uplinks, NameFault::kT1);
@@ -159,7 +159,7 @@ std::string name_of(const SwitchId& id) {
 }
 
 std::string name_of(const LinkId& id) {
-  return fmt::format("p{}.t0-{}/{}{}", id.plane.raw(), id.row,
+  return fmt::format("p{}.t0-{}/{}{}", id.plane.raw(), id.rack,
                      id.kind == LinkId::Kind::kUplink ? "up" : "down", id.port);
 }
 
@@ -203,7 +203,7 @@ Result<NicPort, NameError> parse_port(const Fabric& fabric, std::string_view nam
   auto link = read_kind<LinkId>(fabric, name, kForms);
   if (!link) return failure(std::move(link.error()));
   if (link->kind == LinkId::Kind::kHost) {
-    return NicPort{.host = fabric.host_at(link->row, link->port), .plane = link->plane};
+    return NicPort{.host = fabric.host_at(link->rack, link->port), .plane = link->plane};
   }
   return failure(NameError{NameFault::kForm, std::string(name), kForms});
 }

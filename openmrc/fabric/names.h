@@ -15,7 +15,7 @@
 //   p3               a plane
 //   h17              a host
 //   h17/p3           its NIC port in plane 3
-//   p3.t0-17         a switch: the T0 of row 17 in plane 3
+//   p3.t0-17         a switch: the T0 of rack 17 in plane 3
 //   p3.t1-4          a switch: T1 number 4 of plane 3
 //   p3.t0-17/up4     a link: uplink 4 of that T0, also called p3.t1-4/down17
 //   p3.t0-17/down5   a link: downlink 5 of that T0, also called by the NIC port it leads to

@@ -14,9 +14,9 @@ namespace {
 using enum LinkId::Kind;
 
 Fabric small() {
-  return Fabric::make({.planes = 4, .rows = 20, .hosts_per_row = 6, .uplinks = 5}).value();
+  return Fabric::make({.planes = 4, .racks = 20, .hosts_per_rack = 6, .uplinks = 5}).value();
 }
-Fabric one_tier() { return Fabric::make({.planes = 2, .rows = 1, .hosts_per_row = 8}).value(); }
+Fabric one_tier() { return Fabric::make({.planes = 2, .racks = 1, .hosts_per_rack = 8}).value(); }
 
 TEST(Names, AreAsTheyAreWritten) {
   EXPECT_EQ(name_of(Plane(3)), "p3");
@@ -48,13 +48,13 @@ std::vector<Element> all_elements(const Fabric& fabric) {
     for (std::uint32_t t1 = 0; t1 < shape.uplinks; ++t1) {
       all.emplace_back(SwitchId{plane, Tier::kT1, t1});
     }
-    for (std::uint32_t row = 0; row < shape.rows; ++row) {
-      all.emplace_back(SwitchId{plane, Tier::kT0, row});
+    for (std::uint32_t rack = 0; rack < shape.racks; ++rack) {
+      all.emplace_back(SwitchId{plane, Tier::kT0, rack});
       for (std::uint32_t up = 0; up < shape.uplinks; ++up) {
-        all.emplace_back(LinkId{kUplink, plane, row, up});
+        all.emplace_back(LinkId{kUplink, plane, rack, up});
       }
-      for (std::uint32_t down = 0; down < shape.hosts_per_row; ++down) {
-        all.emplace_back(LinkId{kHost, plane, row, down});
+      for (std::uint32_t down = 0; down < shape.hosts_per_rack; ++down) {
+        all.emplace_back(LinkId{kHost, plane, rack, down});
       }
     }
   }

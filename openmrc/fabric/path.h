@@ -21,7 +21,7 @@ struct Path {
   bool operator==(const Path&) const = default;
 };
 
-// Hosts of one row meet at their T0, whatever the uplink; so does a host with itself, which is how
+// Hosts of one rack meet at their T0, whatever the uplink; so does a host with itself, which is how
 // it probes its own T0.
 Path path_between(const Fabric& fabric, HostIndex source, HostIndex destination, PathChoice choice);
 

@@ -12,7 +12,7 @@ namespace openmrc::fabric {
 namespace {
 
 Fabric small() {
-  return Fabric::make({.planes = 4, .rows = 6, .hosts_per_row = 8, .uplinks = 5}).value();
+  return Fabric::make({.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 5}).value();
 }
 
 std::string text(const Path& path) {
@@ -23,13 +23,13 @@ std::string text(const Path& path) {
   return line;
 }
 
-TEST(Path, BetweenRowsHasThreeSwitches) {
+TEST(Path, BetweenRacksHasThreeSwitches) {
   EXPECT_EQ(text(path_between(small(), HostIndex(17), HostIndex(42), {Plane(3), 4})),
             "p3.t0-2/down1 > p3.t0-2 > p3.t0-2/up4 > p3.t1-4 > p3.t0-5/up4 > p3.t0-5 > "
             "p3.t0-5/down2");
 }
 
-TEST(Path, WithinARowHasOneSwitchWhateverTheUplink) {
+TEST(Path, WithinARackHasOneSwitchWhateverTheUplink) {
   const auto path = path_between(small(), HostIndex(17), HostIndex(18), {Plane(3), 4});
   EXPECT_EQ(text(path), "p3.t0-2/down1 > p3.t0-2 > p3.t0-2/down2");
   EXPECT_EQ(path, path_between(small(), HostIndex(17), HostIndex(18), {Plane(3), 0}));
@@ -61,7 +61,7 @@ TEST(Path, EvsAreNumberedPlaneByPlane) {
 }
 
 TEST(Path, WithOneTierThereIsOneEvInEachPlane) {
-  const Fabric fabric = Fabric::make({.planes = 3, .rows = 1, .hosts_per_row = 8}).value();
+  const Fabric fabric = Fabric::make({.planes = 3, .racks = 1, .hosts_per_rack = 8}).value();
   ASSERT_EQ(fabric.evs(), 3);
   EXPECT_EQ(ev_choice(fabric, 2), (PathChoice{Plane(2), 0}));
   EXPECT_EQ(path_between(fabric, HostIndex(0), HostIndex(7), ev_choice(fabric, 2)).switches.size(),

@@ -28,15 +28,15 @@ Design design_of(const Fabric& fabric) {
   design.planes = shape.planes;
   design.hosts = fabric.hosts();
   design.host_bits_per_second = shape.planes * host_link;
-  design.switches.push_back(std::uint64_t{shape.planes} * shape.rows);
+  design.switches.push_back(std::uint64_t{shape.planes} * shape.racks);
   design.host_links = design.hosts * shape.planes;
-  design.hosts_per_t0 = shape.hosts_per_row;
+  design.hosts_per_t0 = shape.hosts_per_rack;
   const double host_capacity = static_cast<double>(design.host_links) * host_link;
   design.loss.nic_port = design.loss.t0 = 1.0 / shape.planes;
   double uplink_capacity = 0;
   if (fabric.has_t1()) {
     design.switches.push_back(std::uint64_t{shape.planes} * shape.uplinks);
-    design.switch_links = std::uint64_t{shape.planes} * shape.rows * shape.uplinks;
+    design.switch_links = std::uint64_t{shape.planes} * shape.racks * shape.uplinks;
     uplink_capacity = static_cast<double>(design.switch_links) * uplink;
     design.longest_path = 3;
     design.oversubscription = host_capacity / uplink_capacity;
@@ -94,9 +94,9 @@ Plan plan_of(const Fabric& fabric) {
   Plan plan;
   plan.fabric = design_of(fabric);
   const auto uplink = static_cast<double>(shape.uplink_bits_per_second);
-  const double t0 = static_cast<double>(shape.host_link_bits_per_second) * shape.hosts_per_row +
+  const double t0 = static_cast<double>(shape.host_link_bits_per_second) * shape.hosts_per_rack +
                     uplink * shape.uplinks;
-  const double t1 = fabric.has_t1() ? uplink * shape.rows : 0;
+  const double t1 = fabric.has_t1() ? uplink * shape.racks : 0;
   plan.switch_bits_per_second = std::max(t0, t1);
   const double host_rate = plan.fabric.host_bits_per_second;
   plan.radix = static_cast<std::uint32_t>(plan.switch_bits_per_second / host_rate) / 2 * 2;

@@ -18,8 +18,8 @@ inline constexpr std::size_t kTiersMax = 20;
 // The share of what a host can send that goes with one element that fails.
 struct LossShares {
   double nic_port = 0;
-  double t0 = 0;            // for the hosts of its row
-  double uplink = 0;        // one T0-T1 link, for the hosts of its row
+  double t0 = 0;            // for the hosts of its rack
+  double uplink = 0;        // one T0-T1 link, for the hosts of its rack
   double uplink_of_t0 = 0;  // the same link, as a share of its T0's uplinks (of one plane)
   double t1 = 0;            // for all hosts
 };
@@ -36,7 +36,7 @@ struct Design {
   std::uint64_t transceivers = 0;
   std::uint32_t longest_path = 1;        // in switches
   std::uint32_t hosts_per_t0 = 0;        // reached through one switch
-  double bisection_bits_per_second = 0;  // between two halves of the rows
+  double bisection_bits_per_second = 0;  // between two halves of the racks
   double oversubscription = 1;           // of a T0: what may come in over what goes up
   LossShares loss{};
 

@@ -11,7 +11,9 @@ using Tiers = FixedVector<std::uint64_t, kTiersMax>;
 Plan plan(const Shape& shape) { return plan_of(Fabric::make(shape).value()); }
 
 // The fabric that was published: 800G NICs, switches of 51.2 Tb/s as 512 x 100G.
-Plan published() { return plan({.planes = 8, .rows = 512, .hosts_per_row = 256, .uplinks = 256}); }
+Plan published() {
+  return plan({.planes = 8, .racks = 512, .hosts_per_rack = 256, .uplinks = 256});
+}
 
 TEST(Plan, ThePublishedFabricInFigures) {
   const Design fabric = published().fabric;
@@ -69,7 +71,7 @@ TEST(Plan, WhatAFailureTakesInThePublishedFabric) {
 }
 
 TEST(Plan, UplinksThatAreFewLimitTheBisection) {
-  const Shape shape{.planes = 1, .rows = 4, .hosts_per_row = 8, .uplinks = 2};
+  const Shape shape{.planes = 1, .racks = 4, .hosts_per_rack = 8, .uplinks = 2};
   const Design fabric = plan(shape).fabric;
   EXPECT_EQ(fabric.oversubscription, 4);
   EXPECT_EQ(fabric.bisection_bits_per_second, 4 * 2 * 100e9 / 2);
@@ -77,15 +79,15 @@ TEST(Plan, UplinksThatAreFewLimitTheBisection) {
 }
 
 TEST(Plan, UplinksThatAreManyDoNotRaiseIt) {
-  const Shape shape{.planes = 1, .rows = 4, .hosts_per_row = 2, .uplinks = 8};
+  const Shape shape{.planes = 1, .racks = 4, .hosts_per_rack = 2, .uplinks = 8};
   EXPECT_EQ(plan(shape).fabric.bisection_bits_per_second, 8 * 100e9 / 2);
   EXPECT_EQ(plan(shape).fabric.oversubscription, 0.25);
 }
 
 TEST(Plan, FasterUplinksCountForMore) {
   const Design fabric = plan({.planes = 2,
-                              .rows = 4,
-                              .hosts_per_row = 8,
+                              .racks = 4,
+                              .hosts_per_rack = 8,
                               .uplinks = 2,
                               .host_link_bits_per_second = 100'000'000'000,
                               .uplink_bits_per_second = 400'000'000'000})
@@ -96,7 +98,7 @@ TEST(Plan, FasterUplinksCountForMore) {
 }
 
 TEST(Plan, OneTierHasNoUplinksToLose) {
-  const Plan both = plan({.planes = 4, .rows = 1, .hosts_per_row = 64});
+  const Plan both = plan({.planes = 4, .racks = 1, .hosts_per_rack = 64});
   EXPECT_EQ(both.fabric.switches, (Tiers{4}));
   EXPECT_EQ(both.fabric.switch_links, 0);
   EXPECT_EQ(both.fabric.longest_path, 1);
@@ -109,13 +111,13 @@ TEST(Plan, OneTierHasNoUplinksToLose) {
 }
 
 TEST(Plan, TheChipIsTheLargerOfTheTwoAndHasAnEvenNumberOfPorts) {
-  EXPECT_EQ(plan({.planes = 1, .rows = 16, .hosts_per_row = 2, .uplinks = 2}).radix, 16) << "T1";
-  EXPECT_EQ(plan({.planes = 1, .rows = 2, .hosts_per_row = 4, .uplinks = 4}).radix, 8) << "T0";
-  EXPECT_EQ(plan({.planes = 1, .rows = 1, .hosts_per_row = 5}).radix, 4);
+  EXPECT_EQ(plan({.planes = 1, .racks = 16, .hosts_per_rack = 2, .uplinks = 2}).radix, 16) << "T1";
+  EXPECT_EQ(plan({.planes = 1, .racks = 2, .hosts_per_rack = 4, .uplinks = 4}).radix, 8) << "T0";
+  EXPECT_EQ(plan({.planes = 1, .racks = 1, .hosts_per_rack = 5}).radix, 4);
 }
 
 TEST(Plan, SwitchesSmallerThanANicHaveNothingBesideThem) {
-  const Plan alone = plan({.planes = 8, .rows = 2, .hosts_per_row = 2, .uplinks = 1});
+  const Plan alone = plan({.planes = 8, .racks = 2, .hosts_per_rack = 2, .uplinks = 1});
   EXPECT_EQ(alone.radix, 0);
   EXPECT_FALSE(alone.three_tiers);
   EXPECT_FALSE(alone.same_hosts);
@@ -123,8 +125,8 @@ TEST(Plan, SwitchesSmallerThanANicHaveNothingBesideThem) {
 
 TEST(Plan, ManyHostsUnderTheSmallestSwitchesTakeManyTiers) {
   const Plan both = plan({.planes = 16,
-                          .rows = 1024,
-                          .hosts_per_row = 64,
+                          .racks = 1024,
+                          .hosts_per_rack = 64,
                           .uplinks = 1,
                           .host_link_bits_per_second = 1'000'000'000,
                           .uplink_bits_per_second = 1'000'000});

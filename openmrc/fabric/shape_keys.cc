@@ -14,8 +14,8 @@ namespace {
 
 enum Key : std::uint8_t {
   kPlanes,
-  kRows,
-  kHostsPerRow,
+  kRacks,
+  kHostsPerRack,
   kUplinks,
   kSwitchPorts,
   kHostLinkGbps,
@@ -38,10 +38,10 @@ constexpr std::int64_t kNsMax = 1'000'000'000;
 
 constexpr std::array<KeyRange, kKeys> kRanges{{
     {"planes", 1, kPlanesMax},
-    {"rows", 1, kRowsMax},
-    {"hosts_per_row", 1, kHostsPerRowMax},
+    {"racks", 1, kRacksMax},
+    {"hosts_per_rack", 1, kHostsPerRackMax},
     {"uplinks", 0, kUplinksMax},
-    {"switch_ports", 2, std::min(kRowsMax, 2 * kHostsPerRowMax)},
+    {"switch_ports", 2, std::min(kRacksMax, 2 * kHostsPerRackMax)},
     {"host_link_gbps", 0, kGbpsMax, true},
     {"uplink_gbps", 0, kGbpsMax, true},
     {"host_link_ns", 1, kNsMax},
@@ -116,21 +116,21 @@ std::optional<FileError> set_counts(const KeyTable& table, Shape& shape) {
   if (!table.has(kPlanes)) return table.error_at(kPlanes, "is missing");
   shape.planes = table.count(kPlanes);
   if (table.has(kSwitchPorts)) {
-    for (const Key key : {kRows, kHostsPerRow, kUplinks}) {
+    for (const Key key : {kRacks, kHostsPerRack, kUplinks}) {
       if (table.has(key)) return table.error_at(key, "follows from switch_ports; give one of them");
     }
     const std::uint32_t ports = table.count(kSwitchPorts);
     if (ports % 2 != 0) return table.error_at(kSwitchPorts, "must be even: half of them go down");
-    shape.rows = ports;
-    shape.hosts_per_row = ports / 2;
+    shape.racks = ports;
+    shape.hosts_per_rack = ports / 2;
     shape.uplinks = ports / 2;
     return std::nullopt;
   }
-  for (const Key key : {kRows, kHostsPerRow}) {
+  for (const Key key : {kRacks, kHostsPerRack}) {
     if (!table.has(key)) return table.error_at(key, "is missing; or give switch_ports");
   }
-  shape.rows = table.count(kRows);
-  shape.hosts_per_row = table.count(kHostsPerRow);
+  shape.racks = table.count(kRacks);
+  shape.hosts_per_rack = table.count(kHostsPerRack);
   shape.uplinks = table.count(kUplinks);
   return std::nullopt;
 }
@@ -154,8 +154,8 @@ void set_links(const KeyTable& table, Shape& shape) {
 Key key_of(ShapeError error) {
   switch (error) {
     case ShapeError::kPlanes: return kPlanes;
-    case ShapeError::kRows: return kRows;
-    case ShapeError::kHostsPerRow: return kHostsPerRow;
+    case ShapeError::kRacks: return kRacks;
+    case ShapeError::kHostsPerRack: return kHostsPerRack;
     case ShapeError::kUplinks:
     case ShapeError::kNoUplinks:
     case ShapeError::kIdleT1s: return kUplinks;

@@ -33,9 +33,9 @@ std::string to_string(const FileError& error);  // "line 3: planes: ..."
 // The fabric that the keys describe; Fabric::make takes it. docs/fabric.md has the keys:
 //
 //   planes
-//   rows, hosts_per_row, uplinks     or switch_ports, for two tiers and full bisection
+//   racks, hosts_per_rack, uplinks     or switch_ports, for two tiers and full bisection
 //   host_link_gbps, host_link_ns     speed of a NIC port; delay of its cable, one way
-//   uplink_gbps, uplink_ns           between T0 and T1; as the host links if not said
+//   uplink_gbps, uplink_ns           between T0 and T1; as the host links by default
 //
 // Any other key is an error.
 Result<Shape, FileError> shape_from(std::span<const KeyValue> keys);

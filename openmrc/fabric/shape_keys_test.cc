@@ -16,7 +16,7 @@ constexpr std::int64_t operator""_n(unsigned long long number) {
 }
 
 Keys small() {
-  return {{"planes", 2_n, 1}, {"rows", 4_n, 2}, {"hosts_per_row", 3_n, 3}, {"uplinks", 5_n, 4}};
+  return {{"planes", 2_n, 1}, {"racks", 4_n, 2}, {"hosts_per_rack", 3_n, 3}, {"uplinks", 5_n, 4}};
 }
 
 Keys small_with(const KeyValue& more) {
@@ -31,12 +31,13 @@ std::string error(const Keys& keys) {
 }
 
 TEST(ShapeKeys, CountsAloneMakeAShapeOfUsualLinks) {
-  EXPECT_EQ(shape_from(small()), (Shape{.planes = 2, .rows = 4, .hosts_per_row = 3, .uplinks = 5}));
+  EXPECT_EQ(shape_from(small()),
+            (Shape{.planes = 2, .racks = 4, .hosts_per_rack = 3, .uplinks = 5}));
 }
 
 TEST(ShapeKeys, SwitchPortsMakeFullBisection) {
   EXPECT_EQ(shape_from(Keys{{"planes", 8_n, 1}, {"switch_ports", 512_n, 2}}),
-            (Shape{.planes = 8, .rows = 512, .hosts_per_row = 256, .uplinks = 256}));
+            (Shape{.planes = 8, .racks = 512, .hosts_per_rack = 256, .uplinks = 256}));
 }
 
 TEST(ShapeKeys, UplinksAreAsHostLinksUnlessTheySayOtherwise) {
@@ -59,16 +60,16 @@ TEST(ShapeKeys, UplinksAreAsHostLinksUnlessTheySayOtherwise) {
   EXPECT_EQ(shape->uplink_delay, nanoseconds(1000));
 }
 
-TEST(ShapeKeys, OneRowNeedsNoUplinks) {
-  EXPECT_EQ(shape_from(Keys{{"planes", 2_n}, {"rows", 1_n}, {"hosts_per_row", 8_n}}),
-            (Shape{.planes = 2, .rows = 1, .hosts_per_row = 8, .uplinks = 0}));
+TEST(ShapeKeys, OneRackNeedsNoUplinks) {
+  EXPECT_EQ(shape_from(Keys{{"planes", 2_n}, {"racks", 1_n}, {"hosts_per_rack", 8_n}}),
+            (Shape{.planes = 2, .racks = 1, .hosts_per_rack = 8, .uplinks = 0}));
 }
 
 TEST(ShapeKeys, ErrorsNameLineAndKey) {
   EXPECT_EQ(error(small_with({"hosts", 3_n, 9})),
-            "line 9: hosts: unknown key; there are planes, rows, hosts_per_row, uplinks, "
+            "line 9: hosts: unknown key; there are planes, racks, hosts_per_rack, uplinks, "
             "switch_ports, host_link_gbps, uplink_gbps, host_link_ns, uplink_ns");
-  EXPECT_EQ(error(small_with({"rows", 3_n, 9})), "line 9: rows: given before, in line 2");
+  EXPECT_EQ(error(small_with({"racks", 3_n, 9})), "line 9: racks: given before, in line 2");
   EXPECT_EQ(error(small_with({"host_link_ns", 1.5, 9})),
             "line 9: host_link_ns: must be a whole number");
   EXPECT_EQ(error(small_with({"host_link_ns", {}, 9})),
@@ -92,22 +93,22 @@ TEST(ShapeKeys, CountsOutsideThePlanAreRefused) {
   EXPECT_EQ(with(0, 17), "line 1: planes: must be 1 to 16");
   EXPECT_EQ(with(0, 0), "line 1: planes: must be 1 to 16");
   EXPECT_EQ(with(0, -8), "line 1: planes: must be 1 to 16");
-  EXPECT_EQ(with(1, 1025), "line 2: rows: must be 1 to 1024");
-  EXPECT_EQ(with(2, 513), "line 3: hosts_per_row: must be 1 to 512");
+  EXPECT_EQ(with(1, 1025), "line 2: racks: must be 1 to 1024");
+  EXPECT_EQ(with(2, 513), "line 3: hosts_per_rack: must be 1 to 512");
   EXPECT_EQ(with(3, 1025), "line 4: uplinks: must be 0 to 1024");
   EXPECT_EQ(with(3, std::numeric_limits<std::int64_t>::max()),
             "line 4: uplinks: must be 0 to 1024");
-  EXPECT_EQ(with(3, 0), "line 4: uplinks: several rows need uplinks between them");
-  EXPECT_EQ(with(1, 1), "line 4: uplinks: with one row, uplinks lead nowhere: leave them out");
+  EXPECT_EQ(with(3, 0), "line 4: uplinks: several racks need uplinks between them");
+  EXPECT_EQ(with(1, 1), "line 4: uplinks: with one rack, uplinks lead nowhere: leave them out");
 }
 
 TEST(ShapeKeys, WhatIsMissingIsNamed) {
   EXPECT_EQ(error({}), "planes: is missing");
-  EXPECT_EQ(error({{"planes", 2_n, 1}}), "rows: is missing; or give switch_ports");
-  EXPECT_EQ(error({{"planes", 2_n, 1}, {"rows", 2_n, 2}}),
-            "hosts_per_row: is missing; or give switch_ports");
-  EXPECT_EQ(error({{"planes", 2_n, 1}, {"rows", 2_n, 2}, {"hosts_per_row", 2_n, 3}}),
-            "uplinks: several rows need uplinks between them");
+  EXPECT_EQ(error({{"planes", 2_n, 1}}), "racks: is missing; or give switch_ports");
+  EXPECT_EQ(error({{"planes", 2_n, 1}, {"racks", 2_n, 2}}),
+            "hosts_per_rack: is missing; or give switch_ports");
+  EXPECT_EQ(error({{"planes", 2_n, 1}, {"racks", 2_n, 2}, {"hosts_per_rack", 2_n, 3}}),
+            "uplinks: several racks need uplinks between them");
 }
 
 TEST(ShapeKeys, SwitchPortsStandAloneAndAreEven) {

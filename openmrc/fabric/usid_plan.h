@@ -15,13 +15,13 @@
 //
 //    15 14 13               4 3     0
 //   +-----+------------------+-------+
-//   | 0 1 | row (10)         | plane |   a T0, in all of its plane
+//   | 0 1 | rack (10)         | plane |   a T0, in all of its plane
 //   | 1 0 | number (10)      | plane |   a T1, in all of its plane
 //   +-----+-+----------------+-------+
 //   | 1 1 0 | downlink (9)   | plane |   a host, at its T0 only
 //   +-------+----------------+-------+
 //
-// so that the plane is the last hex digit of every uSID, and 0x4113 is row 17 of plane 3. All lie
+// so that the plane is the last hex digit of every uSID, and 0x4113 is rack 17 of plane 3. All lie
 // between 0x4000 and 0xdfff: none is zero, and all are in what switches by default take for
 // global (0x0001 to 0xdfff).
 namespace openmrc::fabric {
@@ -32,7 +32,7 @@ struct Segment {
   enum class Kind : std::uint8_t { kT0, kT1, kHost };
   Kind kind = Kind::kT0;
   Plane plane{};
-  std::uint32_t index = 0;  // row, number or downlink
+  std::uint32_t index = 0;  // rack, number or downlink
 
   auto operator<=>(const Segment&) const = default;
 };
@@ -40,16 +40,16 @@ wire::Usid usid_of(const Segment& segment);
 // Nothing if it is outside the plan; what it names need not exist.
 std::optional<Segment> segment_of(wire::Usid usid);
 
-// Paths have two forms: T0 and host within a row, T0, T1, T0 and host between rows. They take
+// Paths have two forms: T0 and host within a rack, T0, T1, T0 and host between racks. They take
 // different bits of the outer address, so a sender has one EV profile for each.
-enum class Reach : std::uint8_t { kOwnRow, kOtherRow };
+enum class Reach : std::uint8_t { kOwnRack, kOtherRack };
 
 // All that a complete outer address says.
 struct Route {
-  std::uint32_t source_row = 0;
+  std::uint32_t source_rack = 0;
   HostIndex destination{};
-  PathChoice choice{};  // uplink 0 within a row
-  Reach reach = Reach::kOwnRow;
+  PathChoice choice{};  // uplink 0 within a rack
+  Reach reach = Reach::kOwnRack;
 
   auto operator<=>(const Route&) const = default;
 };
@@ -62,8 +62,8 @@ class UsidPlan {
   [[nodiscard]] const Fabric& fabric() const { return fabric_; }
   [[nodiscard]] std::uint32_t block() const { return block_; }
   [[nodiscard]] Reach reach(HostIndex source, HostIndex destination) const {
-    return fabric_.row_of(source) == fabric_.row_of(destination) ? Reach::kOwnRow
-                                                                 : Reach::kOtherRow;
+    return fabric_.rack_of(source) == fabric_.rack_of(destination) ? Reach::kOwnRack
+                                                                   : Reach::kOtherRack;
   }
 
   // The outer destination of a path as its sender writes it.
@@ -80,8 +80,8 @@ class UsidPlan {
   [[nodiscard]] std::optional<Route> route_of(const wire::UsidCarrier& carrier) const;
 
   // The host's own address in a plane, source and destination of the inner header:
-  // fd4d:5243:0:<plane>::<row>:<downlink + 1>. A row is a /112, so that templates can be kept by
-  // row; interface number 0 would be the routers' anycast address (RFC 4291).
+  // fd4d:5243:0:<plane>::<rack>:<downlink + 1>. A rack is a /112, so that templates can be kept by
+  // rack; interface number 0 would be the routers' anycast address (RFC 4291).
   [[nodiscard]] wire::Ipv6Address inner_address(HostIndex host, Plane plane) const;
   [[nodiscard]] std::optional<NicPort> port_of(const wire::Ipv6Address& inner) const;
 

@@ -13,9 +13,9 @@ using wire::Usid;
 using wire::UsidCarrier;
 using Kind = Segment::Kind;
 
-// Host 17 is at downlink 1 of row 2; host 42 at downlink 2 of row 5.
+// Host 17 is at downlink 1 of rack 2; host 42 at downlink 2 of rack 5.
 Fabric small() {
-  return Fabric::make({.planes = 4, .rows = 6, .hosts_per_row = 8, .uplinks = 5}).value();
+  return Fabric::make({.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 5}).value();
 }
 
 Ipv6Address joined(const Ipv6Address& a, const Ipv6Address& b) {
@@ -58,20 +58,20 @@ TEST(UsidPlan, CarriersNameTheSwitchesInOrder) {
 // MRC 9.3.5
 TEST(UsidPlan, AnEvAndAnOverlayMakeTheCarrier) {
   const UsidPlan plan(small());
-  EXPECT_EQ(to_string(plan.ev_part({Plane(3), 4}, Reach::kOtherRow)),
+  EXPECT_EQ(to_string(plan.ev_part({Plane(3), 4}, Reach::kOtherRack)),
             "fcbb:bb00:4003:8043:4003:c003::");
-  EXPECT_EQ(to_string(plan.ev_part({Plane(3), 4}, Reach::kOwnRow)), "fcbb:bb00:4003:c003::");
+  EXPECT_EQ(to_string(plan.ev_part({Plane(3), 4}, Reach::kOwnRack)), "fcbb:bb00:4003:c003::");
   EXPECT_EQ(to_string(plan.overlay(HostIndex(17), HostIndex(42))), "::20:0:50:20:0:0");
   EXPECT_EQ(to_string(plan.overlay(HostIndex(17), HostIndex(18))), "0:0:20:20::");
 }
 
 TEST(UsidPlan, TheExampleOfTheDocumentHolds) {
   const UsidPlan plan(
-      Fabric::make({.planes = 8, .rows = 20, .hosts_per_row = 8, .uplinks = 8}).value());
+      Fabric::make({.planes = 8, .racks = 20, .hosts_per_rack = 8, .uplinks = 8}).value());
   const HostIndex source = plan.fabric().host_at(17, 0);
   const HostIndex destination = plan.fabric().host_at(2, 5);
   const PathChoice choice{Plane(3), 4};
-  EXPECT_EQ(to_string(plan.ev_part(choice, Reach::kOtherRow)), "fcbb:bb00:4003:8043:4003:c003::");
+  EXPECT_EQ(to_string(plan.ev_part(choice, Reach::kOtherRack)), "fcbb:bb00:4003:8043:4003:c003::");
   EXPECT_EQ(to_string(plan.overlay(source, destination)), "::110:0:20:50:0:0");
   EXPECT_EQ(to_string(plan.carrier(source, destination, choice).address()),
             "fcbb:bb00:4113:8043:4023:c053::");
@@ -90,11 +90,11 @@ TEST(UsidPlan, ThePartsHoldForAllPathsOfAFabric) {
           ASSERT_EQ(joined(plan.ev_part(choice, reach), overlay), carrier.address());
           const auto route = plan.route_of(carrier);
           ASSERT_TRUE(route);
-          EXPECT_EQ(route->source_row, plan.fabric().row_of(HostIndex(from)));
+          EXPECT_EQ(route->source_rack, plan.fabric().rack_of(HostIndex(from)));
           EXPECT_EQ(route->destination, HostIndex(to));
           EXPECT_EQ(route->reach, reach);
           EXPECT_EQ(route->choice.plane, choice.plane);
-          EXPECT_EQ(route->choice.uplink, reach == Reach::kOwnRow ? 0 : uplink);
+          EXPECT_EQ(route->choice.uplink, reach == Reach::kOwnRack ? 0 : uplink);
         }
       }
     }
@@ -119,9 +119,9 @@ TEST(UsidPlan, OnlyCarriersOfThisFabricAreRead) {
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0x8042, 0x4053, 0xc023, 0, 0})) << "two planes";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4053, 0xc022, 0, 0})) << "two planes";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4024, 0xc024, 0, 0, 0, 0})) << "plane 4 of 4";
-  EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4063, 0xc023, 0, 0, 0, 0})) << "row 6 of 6";
+  EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4063, 0xc023, 0, 0, 0, 0})) << "rack 6 of 6";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0x8053, 0x4053, 0xc023, 0, 0})) << "uplink 5 of 5";
-  EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4063, 0xc023, 0, 0})) << "row 6 of 6";
+  EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4063, 0xc023, 0, 0})) << "rack 6 of 6";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0xc083, 0, 0, 0, 0})) << "downlink 8 of 8";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0xe023, 0, 0, 0, 0})) << "outside the plan";
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0xc023, 0, 0, 0, 1})) << "something behind";

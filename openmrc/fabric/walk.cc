@@ -17,13 +17,13 @@ Segment own_segment(const SwitchId& id) {
 std::optional<LinkId> next_link(const Shape& shape, const SwitchId& at, const Segment& next) {
   if (next.plane != at.plane) return std::nullopt;
   if (at.tier == Tier::kT1) {
-    if (next.kind != Kind::kT0 || next.index >= shape.rows) return std::nullopt;
+    if (next.kind != Kind::kT0 || next.index >= shape.racks) return std::nullopt;
     return LinkId{LinkId::Kind::kUplink, at.plane, next.index, at.index};
   }
   if (next.kind == Kind::kT1 && next.index < shape.uplinks) {
     return LinkId{LinkId::Kind::kUplink, at.plane, at.index, next.index};
   }
-  if (next.kind == Kind::kHost && next.index < shape.hosts_per_row) {
+  if (next.kind == Kind::kHost && next.index < shape.hosts_per_rack) {
     return LinkId{LinkId::Kind::kHost, at.plane, at.index, next.index};
   }
   return std::nullopt;
@@ -56,12 +56,12 @@ Result<Walk, WalkFault> walk(const UsidPlan& plan, HostIndex source, Plane plane
     if (!link) return failure(WalkFault::kNoNextHop);
     result.steps.push_back({at, now.address(), shifted.address(), *link});
     if (link->kind == LinkId::Kind::kHost) {
-      result.host = fabric.host_at(link->row, link->port);
+      result.host = fabric.host_at(link->rack, link->port);
       result.delivered = shifted.address();
       return result;
     }
     at = at.tier == Tier::kT0 ? SwitchId{plane, Tier::kT1, link->port}
-                              : SwitchId{plane, Tier::kT0, link->row};
+                              : SwitchId{plane, Tier::kT0, link->rack};
     now = shifted;
   }
   return failure(WalkFault::kTooLong);

@@ -12,7 +12,8 @@ using wire::Ipv6Address;
 using wire::UsidCarrier;
 
 UsidPlan small() {
-  return UsidPlan(Fabric::make({.planes = 4, .rows = 6, .hosts_per_row = 8, .uplinks = 5}).value());
+  return UsidPlan(
+      Fabric::make({.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 5}).value());
 }
 
 UsidCarrier carrier(const std::array<std::uint16_t, 8>& groups) {
@@ -38,7 +39,7 @@ TEST(Walk, EachSwitchConsumesItsUsid) {
   EXPECT_EQ(to_string(walked->delivered), "fcbb:bb00:c023::");
 }
 
-TEST(Walk, WithinARowTheFirstSwitchIsTheLast) {
+TEST(Walk, WithinARackTheFirstSwitchIsTheLast) {
   const UsidPlan plan = small();
   const auto walked = walk(plan, HostIndex(17), Plane(1),
                            plan.carrier(HostIndex(17), HostIndex(23), {Plane(1), 4}));
@@ -66,7 +67,7 @@ TEST(Walk, APacketThatIsNotForTheSwitchIsDropped) {
       << "uplink";
   EXPECT_EQ(fault(3, {0xfcbb, 0xbb00, 0x4023, 0x4033, 0, 0, 0, 0}), kNoNextHop) << "T0 to T0";
   EXPECT_EQ(fault(3, {0xfcbb, 0xbb00, 0x4023, 0x8043, 0xc023, 0, 0, 0}), kNoNextHop) << "T1, host";
-  EXPECT_EQ(fault(3, {0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4063, 0xc023, 0, 0}), kNoNextHop) << "row";
+  EXPECT_EQ(fault(3, {0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4063, 0xc023, 0, 0}), kNoNextHop) << "rack";
   EXPECT_EQ(fault(3, {0xfcbb, 0xbb00, 0x4023, 0x8043, 0x4033, 0x8043, 0x4053, 0xc023}), kTooLong);
 }
 

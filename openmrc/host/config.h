@@ -39,7 +39,7 @@ struct PathConfig {
   std::size_t evs = 64;    // of a connection, over all planes together
   std::size_t burst = 8;   // packets that leave one after the other on one EV
   std::uint64_t seed = 1;  // of the choice of EVs where they are drawn
-  std::uint8_t clean_answers = 3;
+  std::uint8_t probe_successes = 3;
   Duration probe_interval_max = milliseconds(100);
   // How late a packet may be behind those sent after it before it is taken for lost; round trips
   // may ask for more.

@@ -131,8 +131,8 @@ void add_top(std::vector<Field>& fields, Config& config) {
 void add_fabric(std::vector<Field>& fields, Draft& draft) {
   Section fabric(fields, "fabric");
   fabric.shape("planes", "needed");
-  fabric.shape("rows", "needed");
-  fabric.shape("hosts_per_row", "needed");
+  fabric.shape("racks", "needed");
+  fabric.shape("hosts_per_rack", "needed");
   fabric.shape("uplinks", "0");
   fabric.shape("switch_ports", "none");
   fabric.shape("host_link_gbps", "100");
@@ -149,7 +149,7 @@ void add_behaviour(std::vector<Field>& fields, Draft& draft) {
   paths.whole("evs", config.paths.evs, 1, core::kEvsPerProfileMax);
   paths.whole("burst", config.paths.burst, 1, 256);
   paths.whole("seed", config.paths.seed, 0, kSeedMax);
-  paths.whole("clean_answers", config.paths.clean_answers, 1, 255);
+  paths.whole("probe_successes", config.paths.probe_successes, 1, 255);
   paths.time("probe_interval_max", config.paths.probe_interval_max, microseconds(10), seconds(60));
   paths.time("reorder_floor", config.paths.reorder_floor, microseconds(1), seconds(1));
 

@@ -27,8 +27,8 @@ address = "fd00:1::1"
 constexpr std::string_view kFabric = R"(
 [fabric]
 planes = 4
-rows = 2
-hosts_per_row = 2
+racks = 2
+hosts_per_rack = 2
 uplinks = 2
 host = "h3"
 [[port]]
@@ -86,7 +86,7 @@ queue_pairs_max = 1000
 evs = 8
 burst = 4
 seed = 77
-clean_answers = 5
+probe_successes = 5
 probe_interval_max = "50ms"
 reorder_floor = "1.5ms"
 [congestion]
@@ -138,7 +138,7 @@ seed = 9
   EXPECT_EQ(config->paths.evs, 8u);
   EXPECT_EQ(config->paths.burst, 4u);
   EXPECT_EQ(config->paths.seed, 77u);
-  EXPECT_EQ(config->paths.clean_answers, 5);
+  EXPECT_EQ(config->paths.probe_successes, 5);
   EXPECT_EQ(config->paths.probe_interval_max, milliseconds(50));
   EXPECT_EQ(config->paths.reorder_floor, microseconds(1500));
   EXPECT_EQ(config->congestion.algorithm, CongestionAlgorithm::kFixed);
@@ -244,16 +244,16 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
       {"[[port]]\naddress = \"fd00::3\"\ninterface = \"a/b\"",
        "\"a/b\" is no name of an interface"},
       {"[[port]]\nadress = \"fd00::3\"", "line 9: port.adress: unknown; did you mean address?"},
-      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2", "line 8: fabric.host: is missing"},
-      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h2\"",
+      {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2", "line 8: fabric.host: is missing"},
+      {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2\nhost = \"h2\"",
        "line 12: fabric.host: "},
-      {"[fabric]\nplanes = 2\nrows = 2\nhosts_per_row = 2\nhost = \"h1\"", "fabric.uplinks: "},
-      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"\nblock = \"fcbb::1\"",
+      {"[fabric]\nplanes = 2\nracks = 2\nhosts_per_rack = 2\nhost = \"h1\"", "fabric.uplinks: "},
+      {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2\nhost = \"h1\"\nblock = \"fcbb::1\"",
        "line 13: fabric.block: must be an IPv6 prefix of 32 bits"},
-      {"[fabric]\nplanes = 2\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"",
+      {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2\nhost = \"h1\"",
        "line 4: port.address: fd00::1 is not what the fabric's plan gives h1 in plane 0: "
        "fd4d:5243::2; leave the key out"},
-      {"[fabric]\nplanes = 3\nrows = 1\nhosts_per_row = 2\nhost = \"h1\"",
+      {"[fabric]\nplanes = 3\nracks = 1\nhosts_per_rack = 2\nhost = \"h1\"",
        "line 2: port: there are 2 of [[port]], and the fabric has 3 planes"},
       {"x = [", "line 8: is not TOML: "},
   };

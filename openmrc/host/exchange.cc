@@ -150,7 +150,7 @@ std::string_view name_of(ExchangeFault fault) {
     case ExchangeFault::kTimeout: return "timeout";
     case ExchangeFault::kClosed: return "closed";
     case ExchangeFault::kLine: return "line";
-    case ExchangeFault::kCard: return "card";
+    case ExchangeFault::kMalformed: return "info";
     case ExchangeFault::kSystem: return "system";
   }
   return "unknown";

@@ -24,7 +24,7 @@ enum class ExchangeFault : std::uint8_t {
   kTimeout,      // the other side is there and says nothing
   kClosed,       // the other side has gone
   kLine,         // a line is too long, or holds a line break
-  kCard,         // what came is not what it should be
+  kMalformed,    // what came is not what it should be
   kSystem,       // the kernel refused
 };
 std::string_view name_of(ExchangeFault fault);
@@ -35,7 +35,7 @@ struct ExchangeError {
 };
 std::string to_string(const ExchangeError& error);
 
-// Holds the cards of more than ten thousand queue pairs.
+// Holds the infos of more than ten thousand queue pairs.
 inline constexpr std::size_t kExchangeLineMax = 8 * 1024 * 1024;
 
 class ExchangeConnection {
@@ -88,7 +88,7 @@ class ExchangeListener {
 };
 
 // What a peer must know of a queue pair to connect to it.
-struct PeerCard {
+struct ConnectionInfo {
   std::string host{};  // its name, for messages
   std::uint32_t qpn = 0;
   std::uint32_t psn = 0;                       // of its first request
@@ -98,29 +98,29 @@ struct PeerCard {
   std::uint8_t mpr = 0;  // the window that it offers
   std::uint16_t max_wimm = 0;
 
-  bool operator==(const PeerCard&) const = default;
+  bool operator==(const ConnectionInfo&) const = default;
 };
 
 // What a peer must know of a memory region to write to it.
-struct MemoryCard {
+struct RemoteMemory {
   std::uint64_t address = 0;
   std::uint64_t length = 0;
   std::uint32_t rkey = 0;
 
-  bool operator==(const MemoryCard&) const = default;
+  bool operator==(const RemoteMemory&) const = default;
 };
 
-// One line each. A card of another version, with a key too many or too few, or with a number that
+// One line each. A info of another version, with a key too many or too few, or with a number that
 // cannot be is refused with its reason.
-std::string to_json(const PeerCard& card);
-std::string to_json(const MemoryCard& card);
-Result<PeerCard, ExchangeError> peer_card_from(std::string_view json);
-Result<MemoryCard, ExchangeError> memory_card_from(std::string_view json);
+std::string to_json(const ConnectionInfo& info);
+std::string to_json(const RemoteMemory& info);
+Result<ConnectionInfo, ExchangeError> connection_info_from(std::string_view json);
+Result<RemoteMemory, ExchangeError> remote_memory_from(std::string_view json);
 
 // Many in one line.
-std::string to_json(std::span<const PeerCard> cards);
-std::string to_json(std::span<const MemoryCard> cards);
-Result<std::vector<PeerCard>, ExchangeError> peer_cards_from(std::string_view json);
-Result<std::vector<MemoryCard>, ExchangeError> memory_cards_from(std::string_view json);
+std::string to_json(std::span<const ConnectionInfo> infos);
+std::string to_json(std::span<const RemoteMemory> infos);
+Result<std::vector<ConnectionInfo>, ExchangeError> connection_infos_from(std::string_view json);
+Result<std::vector<RemoteMemory>, ExchangeError> remote_memories_from(std::string_view json);
 
 }  // namespace openmrc::host

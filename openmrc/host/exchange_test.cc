@@ -213,7 +213,7 @@ TEST(Exchange, NoticesThatThePeerWasKilled) {
   EXPECT_EQ(server->receive(kLong).error().fault, ExchangeFault::kClosed);
 }
 
-PeerCard some_card() {
+ConnectionInfo some_info() {
   return {.host = "h0",
           .qpn = 0x123456,
           .psn = 0xffffff,
@@ -225,44 +225,44 @@ PeerCard some_card() {
           .max_wimm = 128};
 }
 
-TEST(Cards, ComeBackAsTheyWere) {
-  PeerCard card = some_card();
-  EXPECT_EQ(peer_card_from(to_json(card)), card);
-  card.fabric_host.reset();
-  EXPECT_EQ(peer_card_from(to_json(card)), card);
-  const MemoryCard memory{
+TEST(ExchangeInfo, ComeBackAsTheyWere) {
+  ConnectionInfo info = some_info();
+  EXPECT_EQ(connection_info_from(to_json(info)), info);
+  info.fabric_host.reset();
+  EXPECT_EQ(connection_info_from(to_json(info)), info);
+  const RemoteMemory memory{
       .address = 0xffff'ffff'0000'0000, .length = 0xffff'ffff, .rkey = 0xffff'ffff};
-  EXPECT_EQ(memory_card_from(to_json(memory)), memory);
+  EXPECT_EQ(remote_memory_from(to_json(memory)), memory);
 }
 
-TEST(Cards, TravelTogetherInOneLine) {
-  std::vector<PeerCard> cards(10'000, some_card());
-  cards[17].qpn = 17;
-  const std::string line = to_json(std::span<const PeerCard>(cards));
+TEST(ExchangeInfo, TravelTogetherInOneLine) {
+  std::vector<ConnectionInfo> infos(10'000, some_info());
+  infos[17].qpn = 17;
+  const std::string line = to_json(std::span<const ConnectionInfo>(infos));
   EXPECT_LT(line.size(), kExchangeLineMax);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  EXPECT_EQ(peer_cards_from(line), cards);
-  const std::vector<MemoryCard> regions{{.address = 1, .length = 2, .rkey = 3}};
-  EXPECT_EQ(memory_cards_from(to_json(std::span<const MemoryCard>(regions))), regions);
-  EXPECT_FALSE(memory_cards_from(to_json(regions[0])));
+  EXPECT_EQ(connection_infos_from(line), infos);
+  const std::vector<RemoteMemory> regions{{.address = 1, .length = 2, .rkey = 3}};
+  EXPECT_EQ(remote_memories_from(to_json(std::span<const RemoteMemory>(regions))), regions);
+  EXPECT_FALSE(remote_memories_from(to_json(regions[0])));
 }
 
-TEST(Cards, HaveOneFormThatOthersCanRead) {
-  EXPECT_EQ(to_json(some_card()),
+TEST(ExchangeInfo, HaveOneFormThatOthersCanRead) {
+  EXPECT_EQ(to_json(some_info()),
             R"({"openmrc":1,"kind":"queue pair","host":"h0","qpn":1193046,"psn":16777215,)"
             R"("addresses":["fd00::1","::ffff:a00:1"],"fabric_host":3,"mtu":4096,"mpr":8,)"
             R"("max_wimm":128})");
 }
 
-// The card of some_card(), with one piece replaced.
+// The info of some_info(), with one piece replaced.
 std::string changed(std::string_view from, std::string_view to) {
-  std::string json = to_json(some_card());
+  std::string json = to_json(some_info());
   const std::size_t at = json.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return json.replace(at, from.size(), to);
 }
 
-TEST(Cards, AreRefusedWithTheReason) {
+TEST(ExchangeInfo, AreRefusedWithTheReason) {
   const std::pair<std::string, std::string_view> wrong[]{
       {"", "is no JSON object"},
       {"[]", "is no JSON object"},
@@ -289,26 +289,26 @@ TEST(Cards, AreRefusedWithTheReason) {
       {std::string(100'000, '['), "is no JSON object"},
   };
   for (const auto& [json, reason] : wrong) {
-    const auto card = peer_card_from(json);
-    ASSERT_FALSE(card) << json;
-    EXPECT_EQ(card.error().fault, ExchangeFault::kCard);
-    EXPECT_NE(to_string(card.error()).find(reason), std::string::npos) << json << "\n"
-                                                                       << to_string(card.error());
+    const auto info = connection_info_from(json);
+    ASSERT_FALSE(info) << json;
+    EXPECT_EQ(info.error().fault, ExchangeFault::kMalformed);
+    EXPECT_NE(to_string(info.error()).find(reason), std::string::npos) << json << "\n"
+                                                                       << to_string(info.error());
   }
 }
 
-TEST(Cards, OfMemoryStayInTheAddressSpace) {
-  const MemoryCard beyond{.address = 0xffff'ffff'ffff'ffff, .length = 2, .rkey = 1};
-  EXPECT_NE(to_string(memory_card_from(to_json(beyond)).error()).find("behind the last address"),
+TEST(ExchangeInfo, OfMemoryStayInTheAddressSpace) {
+  const RemoteMemory beyond{.address = 0xffff'ffff'ffff'ffff, .length = 2, .rkey = 1};
+  EXPECT_NE(to_string(remote_memory_from(to_json(beyond)).error()).find("behind the last address"),
             std::string::npos);
 }
 
-TEST(Cards, CarryOddNamesWithoutHarm) {
-  PeerCard card = some_card();
-  card.host = "a\n\"\xff";
-  const std::string line = to_json(card);
+TEST(ExchangeInfo, CarryOddNamesWithoutHarm) {
+  ConnectionInfo info = some_info();
+  info.host = "a\n\"\xff";
+  const std::string line = to_json(info);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  EXPECT_TRUE(peer_card_from(line));
+  EXPECT_TRUE(connection_info_from(line));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot sl
       settings.sack.threshold_bytes, static_cast<std::uint32_t>(config.paths.burst) * config.mtu);
   settings.reorder_floor = config.paths.reorder_floor;
   settings.packet_weight_min = kPacketWeightMin;
-  settings.probe = {.clean_answers = config.paths.clean_answers,
+  settings.probe = {.probe_successes = config.paths.probe_successes,
                     .interval_max = config.paths.probe_interval_max};
   settings.limits.queue_pairs =
       std::min<std::size_t>(config.queue_pairs_max, datapath::kQpnsPerSlot);
@@ -118,7 +118,7 @@ core::NsccSettings nscc_settings(const Config& config) {
   return nscc;
 }
 
-MemoryRegion::~MemoryRegion() { host_.deregister(RKey(card_.rkey)); }
+MemoryRegion::~MemoryRegion() { host_.deregister(RKey(remote_.rkey)); }
 
 QueuePair::~QueuePair() {
   shard_.attach(qpn_, nullptr, nullptr);
@@ -128,20 +128,20 @@ QueuePair::~QueuePair() {
   host_.probe_answers_.erase(qpn_.raw());
 }
 
-PeerCard QueuePair::card() const {
+ConnectionInfo QueuePair::connection_info() const {
   const Config& config = host_.config();
-  PeerCard card{.host = config.name,
-                .qpn = qpn_.raw(),
-                .psn = psn_.raw(),
-                .mtu = config.mtu,
-                .mpr = kMpr,
-                .max_wimm = kImmediatesMax};
-  for (const datapath::Port& port : config.ports) card.addresses.push_back(port.address);
-  if (host_.paths().own()) card.fabric_host = host_.paths().own()->raw();
-  return card;
+  ConnectionInfo info{.host = config.name,
+                      .qpn = qpn_.raw(),
+                      .psn = psn_.raw(),
+                      .mtu = config.mtu,
+                      .mpr = kMpr,
+                      .max_wimm = kImmediatesMax};
+  for (const datapath::Port& port : config.ports) info.addresses.push_back(port.address);
+  if (host_.paths().own()) info.fabric_host = host_.paths().own()->raw();
+  return info;
 }
 
-std::optional<Error> QueuePair::connect(const PeerCard& peer) {
+std::optional<Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
   const PathProfiles& paths = host_.paths();
   peer_name_ = peer.host;
@@ -308,7 +308,7 @@ Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size
 }
 
 // In a fabric the address of a host says where it is, and any uplink of the plane leads there.
-Shard::WayHome Host::way_home() const {
+Shard::ReturnRoute Host::return_route() const {
   if (!paths_.plan()) return {};
   return [this](Plane plane, const wire::Ipv6Address& source,
                 const wire::Ipv6Address& destination) -> std::optional<wire::SrEncapsulation> {
@@ -341,7 +341,7 @@ std::optional<Error> Host::open_shards() {
     auto shard = Shard::open({.endpoint = endpoint_settings(config_, slot),
                               .seed = random_seed(),
                               .progress = config_.progress,
-                              .way_home = way_home()},
+                              .return_route = return_route()},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
     if (!shard) return std::move(shard.error());
@@ -390,8 +390,8 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
                                       : "a memory region of no bytes, or beyond the address space",
                          .remedy = full ? "deregister some" : ""});
   }
-  const MemoryCard card{.address = region.address, .length = region.length, .rkey = key->raw()};
-  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, card));
+  const RemoteMemory info{.address = region.address, .length = region.length, .rkey = key->raw()};
+  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, info));
 }
 
 void Host::deregister(RKey key) {

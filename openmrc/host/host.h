@@ -49,16 +49,16 @@ class MemoryRegion {
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   // What a peer needs to know to write to it.
-  [[nodiscard]] MemoryCard card() const { return card_; }
+  [[nodiscard]] RemoteMemory remote() const { return remote_; }
 
  private:
   friend class Host;
-  MemoryRegion(Host& host, std::span<std::byte> bytes, const MemoryCard& card)
-      : host_(host), bytes_(bytes), card_(card) {}
+  MemoryRegion(Host& host, std::span<std::byte> bytes, const RemoteMemory& info)
+      : host_(host), bytes_(bytes), remote_(info) {}
 
   Host& host_;
   std::span<std::byte> bytes_;
-  MemoryCard card_;
+  RemoteMemory remote_;
 };
 
 // Memory and queue pairs of one domain may work together, others may not. Who asks for none shares
@@ -121,9 +121,9 @@ class QueuePair {
 
   [[nodiscard]] Qpn number() const { return qpn_; }
   // What the peer needs to know to connect to it.
-  [[nodiscard]] PeerCard card() const;
-  // Connects to the queue pair that the card describes, which is to be connected to this one.
-  [[nodiscard]] std::optional<Error> connect(const PeerCard& peer);
+  [[nodiscard]] ConnectionInfo connection_info() const;
+  // Connects to the queue pair that the info describes, which is to be connected to this one.
+  [[nodiscard]] std::optional<Error> connect(const ConnectionInfo& peer);
 
   // The same step by step (MRC 6.1).
   using ModifyError = core::ModifyError;
@@ -220,7 +220,7 @@ class Host {
   [[nodiscard]] std::optional<Error> open_shards();
   template <class Change>
   auto change_all(Change change);
-  [[nodiscard]] Shard::WayHome way_home() const;
+  [[nodiscard]] Shard::ReturnRoute return_route() const;
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
   void on_event(const core::Event& event);

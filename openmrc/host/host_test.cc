@@ -53,8 +53,8 @@ struct Side {
 };
 
 void connect(QueuePair& a, QueuePair& b) {
-  ASSERT_FALSE(a.connect(b.card()));
-  ASSERT_FALSE(b.connect(a.card()));
+  ASSERT_FALSE(a.connect(b.connection_info()));
+  ASSERT_FALSE(b.connect(a.connection_info()));
 }
 
 std::vector<Completion> wait_for(CompletionQueue& queue, std::size_t count) {
@@ -85,7 +85,7 @@ TEST_P(HostProgress, WritesArriveAndAreReported) {
   ASSERT_FALSE(receiver->post_receive(99));
 
   fill(from.memory, 3);
-  const MemoryCard remote = to.region->card();
+  const RemoteMemory remote = to.region->remote();
   ASSERT_FALSE(sender->post_write({.id = 7,
                                    .data = from.memory,
                                    .remote_address = remote.address,
@@ -145,7 +145,7 @@ TEST(Host, RefusesWritesOutsideARegion) {
   auto sender = from.make_queue_pair();
   auto receiver = to.make_queue_pair();
   connect(*sender, *receiver);
-  const MemoryCard remote = to.region->card();
+  const RemoteMemory remote = to.region->remote();
   ASSERT_FALSE(sender->post_write({.id = 1,
                                    .data = std::span(from.memory).first(2),
                                    .remote_address = remote.address + remote.length - 1,
@@ -181,7 +181,7 @@ TEST(Host, PeersCallMemoryByTheAddressThatItWasRegisteredWith) {
   fill(from.memory, 1);
   ASSERT_FALSE(sender->post_write({.data = std::span(from.memory).first(100),
                                    .remote_address = 0x7000 + 50,
-                                   .rkey = RKey((*region)->card().rkey)}));
+                                   .rkey = RKey((*region)->remote().rkey)}));
   EXPECT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kSuccess);
   EXPECT_TRUE(std::equal(from.memory.begin(), from.memory.begin() + 100, to.memory.begin() + 50));
 }
@@ -198,8 +198,8 @@ TEST(Host, MemoryOfAnotherDomainOrOnlyForReadingIsNotWrittenTo) {
     const auto region = to.host->register_memory(to.memory, options);
     ASSERT_TRUE(region);
     ASSERT_FALSE(sender->post_write({.data = std::span(from.memory).first(100),
-                                     .remote_address = (*region)->card().address,
-                                     .rkey = RKey((*region)->card().rkey)}));
+                                     .remote_address = (*region)->remote().address,
+                                     .rkey = RKey((*region)->remote().rkey)}));
     EXPECT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kRemoteAccess);
   }
 }
@@ -221,7 +221,7 @@ TEST(Host, EightShardsOfOneProcessShareThePort) {
   constexpr std::size_t kPairs = 64;
   constexpr std::size_t kBytes = 16 * 1024;
   fill(from.memory, 9);
-  const MemoryCard remote = to.region->card();
+  const RemoteMemory remote = to.region->remote();
   for (std::size_t i = 0; i < kPairs; ++i) {
     senders.push_back(from.make_queue_pair());
     // Another shard there than here.
@@ -255,8 +255,8 @@ TEST(CompletionQueue, WakesAnEventLoop) {
   ASSERT_EQ(from.queue->poll(some), 0U);
   ASSERT_FALSE(sender->post_write({.id = 5,
                                    .data = std::span(from.memory).first(8),
-                                   .remote_address = to.region->card().address,
-                                   .rkey = RKey(to.region->card().rkey)}));
+                                   .remote_address = to.region->remote().address,
+                                   .rkey = RKey(to.region->remote().rkey)}));
   pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&waiting, 1, 5000), 1);
   EXPECT_EQ(from.queue->poll(some), 1U);
@@ -275,7 +275,7 @@ TEST(Host, ManyThreadsUseOneShard) {
     receivers.push_back(to.make_queue_pair());
     connect(*senders[i], *receivers[i]);
   }
-  const MemoryCard remote = to.region->card();
+  const RemoteMemory remote = to.region->remote();
   std::vector<std::thread> threads;
   std::atomic<int> refused = 0;
   for (std::size_t i = 0; i < kThreads; ++i) {

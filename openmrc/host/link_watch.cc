@@ -106,7 +106,7 @@ bool LinkWatch::read_messages() {
     return true;
   }
   if (size < 0) return errno == EINTR;
-  if (from.nl_pid != 0) return true;  // only the kernel is believed
+  if (from.nl_pid != 0) return true;  // only the kernel is trusted
   take_messages(std::span(buffer).first(static_cast<std::size_t>(size)));
   return true;
 }

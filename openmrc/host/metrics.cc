@@ -31,7 +31,7 @@ struct Family {
   std::string_view help;
 };
 constexpr Family kCoreFamilies[]{
-    {"resent_", "resent", "packets sent again, by reason"},
+    {"retransmits_", "retransmits", "packets retransmitted, by reason"},
     {"drop_", "dropped", "packets dropped, ignored or not sent, by reason"},
 };
 constexpr Family kDatapathFamilies[]{

@@ -32,7 +32,7 @@ struct Sample {
 };
 
 // What an endpoint and a data path count, each sample with these labels and its own. Why packets
-// were sent again, dropped or rejected is a label, so that a sum over it is one metric.
+// were retransmitted, dropped or rejected is a label, so that a sum over it is one metric.
 void add_samples(const core::Counters& counters, std::size_t planes, const Labels& labels,
                  std::vector<Sample>& samples);
 void add_samples(const datapath::Counters& counters, const Labels& labels,

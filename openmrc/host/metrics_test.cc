@@ -60,7 +60,7 @@ TEST(Metrics, AreAlsoJson) {
 TEST(Metrics, CountReasonsUnderOneName) {
   core::Counters counters;
   counters.add(core::Count::kDataSent, 10);
-  counters.add(core::Count::kResentLost, 3);
+  counters.add(core::Count::kRetransmitsLoss, 3);
   counters.add(core::Count::kDropPKey, 4);
   counters.add_sent(Plane(1));
   std::vector<Sample> samples;
@@ -68,8 +68,8 @@ TEST(Metrics, CountReasonsUnderOneName) {
   const std::string text = prometheus_text(samples);
   for (const char* line :
        {"openmrc_data_sent_total{host=\"h0\",shard=\"1\"} 10\n",
-        "openmrc_resent_total{host=\"h0\",shard=\"1\",reason=\"lost\"} 3\n",
-        "openmrc_resent_total{host=\"h0\",shard=\"1\",reason=\"timeout\"} 0\n",
+        "openmrc_retransmits_total{host=\"h0\",shard=\"1\",reason=\"loss\"} 3\n",
+        "openmrc_retransmits_total{host=\"h0\",shard=\"1\",reason=\"timeout\"} 0\n",
         "openmrc_dropped_total{host=\"h0\",shard=\"1\",reason=\"pkey\"} 4\n",
         "openmrc_plane_data_sent_total{host=\"h0\",shard=\"1\",plane=\"0\"} 0\n",
         "openmrc_plane_data_sent_total{host=\"h0\",shard=\"1\",plane=\"1\"} 1\n"}) {

@@ -76,19 +76,19 @@ Result<PathProfiles, Error> PathProfiles::make(const Config& config) {
   made.own_ = config.fabric->host;
   const std::size_t different = std::min<std::size_t>(per_plane, fabric->evs_per_plane());
   made.uplinks_ = draw_uplinks(*fabric, different, config.paths.seed + made.own_->raw());
-  const auto other_row = make_profile(*made.plan_, made.uplinks_, Reach::kOtherRow);
-  // Within a row there is one path in each plane.
-  const auto own_row =
-      make_profile(*made.plan_, std::vector<std::uint16_t>(planes, 0), Reach::kOwnRow);
-  if (!other_row) return failure(unusable(other_row.error()));
-  if (!own_row) return failure(unusable(own_row.error()));
-  made.profiles_ = {std::make_shared<const core::EvProfile>(*other_row),
-                    std::make_shared<const core::EvProfile>(*own_row)};
+  const auto other_rack = make_profile(*made.plan_, made.uplinks_, Reach::kOtherRack);
+  // Within a rack there is one path in each plane.
+  const auto own_rack =
+      make_profile(*made.plan_, std::vector<std::uint16_t>(planes, 0), Reach::kOwnRack);
+  if (!other_rack) return failure(unusable(other_rack.error()));
+  if (!own_rack) return failure(unusable(own_rack.error()));
+  made.profiles_ = {std::make_shared<const core::EvProfile>(*other_rack),
+                    std::make_shared<const core::EvProfile>(*own_rack)};
   return made;
 }
 
 std::size_t PathProfiles::profile_to(std::optional<fabric::HostIndex> remote) const {
-  return plan_ && remote && plan_->reach(*own_, *remote) == Reach::kOwnRow ? 1 : 0;
+  return plan_ && remote && plan_->reach(*own_, *remote) == Reach::kOwnRack ? 1 : 0;
 }
 
 wire::Ipv6Address PathProfiles::overlay(std::optional<fabric::HostIndex> remote) const {

@@ -42,7 +42,7 @@ class PathProfiles {
 
   std::optional<fabric::UsidPlan> plan_;
   std::optional<fabric::HostIndex> own_;
-  // Without a fabric one; with one the first leads to other rows, the second to the host's own.
+  // Without a fabric one; with one the first leads to other racks, the second to the host's own.
   std::vector<std::shared_ptr<const core::EvProfile>> profiles_;
   std::vector<std::uint16_t> uplinks_;  // of the first, by EV
 };

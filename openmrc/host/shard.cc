@@ -52,7 +52,7 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       datapath_(std::move(datapath)),
       links_(std::move(links)),
       on_event_(std::move(on_event)),
-      way_home_(settings.way_home),
+      return_route_(settings.return_route),
       endpoint_(settings.endpoint, settings.seed),
       first_qpn_(settings.endpoint.first_qpn),
       ports_(settings.endpoint.addresses.size()),
@@ -193,7 +193,7 @@ std::size_t Shard::transmit() {
     const std::size_t count =
         endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
     const std::span burst = std::span(transmits_).first(count);
-    if (way_home_) find_ways(burst);
+    if (return_route_) resolve_routes(burst);
     send(burst);
     sent += count;
     more_to_send_ = count == transmits_.size();
@@ -202,13 +202,13 @@ std::size_t Shard::transmit() {
   return sent;
 }
 
-// Answers to strangers leave the core without a path.
-void Shard::find_ways(std::span<core::Transmit> burst) const {
+// Answers to unknown peers leave the core without a path.
+void Shard::resolve_routes(std::span<core::Transmit> burst) const {
   for (core::Transmit& one : burst) {
     if (!std::holds_alternative<wire::EndpointResponse>(one.packet.transport.body)) continue;
     auto* route = std::get_if<wire::Ipv6Route>(&one.packet.route);
     if (route == nullptr || route->encapsulation) continue;
-    route->encapsulation = way_home_(one.plane, route->source, route->destination);
+    route->encapsulation = return_route_(one.plane, route->source, route->destination);
   }
 }
 

@@ -33,13 +33,13 @@ class Shard {
  public:
   // By which way to send a packet to a host that is nobody's peer, if there is one: the core knows
   // paths to peers only.
-  using WayHome = std::function<std::optional<wire::SrEncapsulation>(
+  using ReturnRoute = std::function<std::optional<wire::SrEncapsulation>(
       Plane plane, const wire::Ipv6Address& source, const wire::Ipv6Address& destination)>;
   struct Settings {
     core::EndpointSettings endpoint{};
     std::uint64_t seed = 0;
     Progress progress = Progress::kSleep;
-    WayHome way_home{};
+    ReturnRoute return_route{};
   };
   // What the endpoint reports of paths and failures; called with the lock held.
   using EventSink = std::function<void(const core::Event&)>;
@@ -139,7 +139,7 @@ class Shard {
   void set_port(Instant at, std::size_t plane);
   [[nodiscard]] bool follow_up(Send send);
   [[nodiscard]] std::size_t transmit();
-  void find_ways(std::span<core::Transmit> burst) const;
+  void resolve_routes(std::span<core::Transmit> burst) const;
   void send(std::span<const core::Transmit> burst);
   [[nodiscard]] bool deliver_completions();
   void set_alarm();
@@ -148,7 +148,7 @@ class Shard {
   std::unique_ptr<datapath::Datapath> datapath_;
   std::optional<LinkWatch> links_;
   EventSink on_event_;
-  WayHome way_home_;
+  ReturnRoute return_route_;
   datapath::FileDescriptor epoll_;
   datapath::FileDescriptor alarm_;  // a timer
   datapath::FileDescriptor wake_;   // to end the thread

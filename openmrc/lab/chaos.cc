@@ -48,7 +48,7 @@ void draw_fault(Rng& rng, const Spec& spec, Plane plane, ChaosFault& fault) {
     case 0: fault.what = plane; return;
     case 1: {
       const bool t1 = fabric.has_t1() && rng.chance({1, 2});
-      const std::uint32_t count = t1 ? spec.shape.uplinks : spec.shape.rows;
+      const std::uint32_t count = t1 ? spec.shape.uplinks : spec.shape.racks;
       fault.what = SwitchId{plane, t1 ? Tier::kT1 : Tier::kT0, draw_below(rng, count)};
       return;
     }
@@ -147,7 +147,7 @@ std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duratio
 
 Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFault>& faults,
                                      Duration span,
-                                     const std::function<void(const ChaosNews&)>& tell) {
+                                     const std::function<void(const ChaosEvent&)>& tell) {
   host::catch_interrupts();
   const std::int64_t begin_ns = monotonic_ns();
   Result<void, std::string> result;

@@ -32,13 +32,13 @@ std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duratio
 
 // Lets them happen; `tell` hears of each when it begins and when it is healed. All is healed at the
 // end, also on Ctrl-C and after an error.
-struct ChaosNews {
+struct ChaosEvent {
   const ChaosFault& fault;
   bool healed;
   Moment moment;
 };
 Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFault>& faults,
                                      Duration span,
-                                     const std::function<void(const ChaosNews&)>& tell);
+                                     const std::function<void(const ChaosEvent&)>& tell);
 
 }  // namespace openmrc::lab

@@ -139,7 +139,7 @@ Stage unsilence(const Spec& spec, std::span<const LinkId> links) {
   return nft_stage(lines_by_space);
 }
 
-SwitchId t0_of(const LinkId& link) { return {link.plane, Tier::kT0, link.row}; }
+SwitchId t0_of(const LinkId& link) { return {link.plane, Tier::kT0, link.rack}; }
 SwitchId t1_of(const LinkId& link) { return {link.plane, Tier::kT1, link.port}; }
 
 // The ends to be written again, by who has them.
@@ -154,7 +154,7 @@ struct Ends {
       if (link.kind == LinkId::Kind::kUplink) {
         switches[t1_of(link)].insert(cable.far.interface);
       } else {
-        hosts[spec.fabric().host_at(link.row, link.port)].insert(cable.far.interface);
+        hosts[spec.fabric().host_at(link.rack, link.port)].insert(cable.far.interface);
       }
     }
   }

@@ -25,8 +25,8 @@ std::string inner_address(const Spec& spec, HostIndex host, std::uint32_t plane)
 
 std::string fabric_text(const Spec& spec) {
   const fabric::Shape& shape = spec.shape;
-  std::string text = fmt::format("planes = {}\nrows = {}\nhosts_per_row = {}\n", shape.planes,
-                                 shape.rows, shape.hosts_per_row);
+  std::string text = fmt::format("planes = {}\nracks = {}\nhosts_per_rack = {}\n", shape.planes,
+                                 shape.racks, shape.hosts_per_rack);
   if (shape.uplinks > 0) text += fmt::format("uplinks = {}\n", shape.uplinks);
   if (spec.bits_per_second) {
     text += fmt::format("host_link_gbps = {}\n", static_cast<double>(*spec.bits_per_second) / 1e9);
@@ -42,8 +42,8 @@ std::uint32_t payload_size(std::uint32_t mtu) {
   return size;
 }
 
-// With full queues a round trip takes twice its time and more; what is sent again before it ends is
-// sent in vain.
+// With full queues a round trip takes twice its time and more; what is retransmitted before it ends
+// is sent spuriously.
 unsigned timeout_exponent(Duration base_rtt) {
   unsigned exponent = host::RetryConfig{}.timeout;
   while (nanoseconds(1024) * (std::int64_t{1} << exponent) < base_rtt * 4) ++exponent;
@@ -75,10 +75,10 @@ std::string config_text(const Spec& spec, HostIndex host) {
       "name = \"{0}\"\n"
       "mode = \"{2}\"\n"
       "mtu = {3}\n\n"
-      "[fabric]\nplanes = {4}\nrows = {5}\nhosts_per_row = {6}\nuplinks = {7}\nhost = \"{0}\"\n"
+      "[fabric]\nplanes = {4}\nracks = {5}\nhosts_per_rack = {6}\nuplinks = {7}\nhost = \"{0}\"\n"
       "block = \"{8:x}:{9:x}::\"\n",
       name_of(host), spec.name, name_of(spec.mode), payload_size(spec.mtu), shape.planes,
-      shape.rows, shape.hosts_per_row, shape.uplinks, fabric::kUsidBlockDefault >> 16,
+      shape.racks, shape.hosts_per_rack, shape.uplinks, fabric::kUsidBlockDefault >> 16,
       fabric::kUsidBlockDefault & 0xffff);
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     text += fmt::format("\n[[port]]\ninterface = \"{}\"\naddress = \"{}\"\n",

@@ -20,7 +20,7 @@ using fabric::Tier;
 constexpr std::uint32_t kHostPortFirst = 100;
 constexpr std::uint32_t kDownlinkFirst = 1000;  // of a T0
 constexpr std::uint32_t kUplinkFirst = 2000;    // of a T0
-constexpr std::uint32_t kRowFirst = 3000;       // of a T1
+constexpr std::uint32_t kRackFirst = 3000;      // of a T1
 
 std::string space_named(std::string_view lab, std::string_view node) {
   return space_prefix(lab) + std::string(node);
@@ -29,18 +29,18 @@ std::string space_named(std::string_view lab, std::string_view node) {
 // Locally administered; it says which cable it is, and which end.
 std::string mac_of(const LinkId& link, unsigned end) {
   const unsigned kind = link.kind == LinkId::Kind::kHost ? 0x10 : 0x20;
-  return fmt::format("02:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", link.plane.raw(), link.row >> 8,
-                     link.row & 0xff, link.port, kind + end);
+  return fmt::format("02:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", link.plane.raw(), link.rack >> 8,
+                     link.rack & 0xff, link.port, kind + end);
 }
 
 void add_links(const Fabric& fabric, Plane plane, std::vector<LinkId>& links) {
   const Shape& shape = fabric.shape();
-  for (std::uint32_t row = 0; row < shape.rows; ++row) {
-    for (std::uint32_t i = 0; i < shape.hosts_per_row; ++i) {
-      links.push_back({LinkId::Kind::kHost, plane, row, i});
+  for (std::uint32_t rack = 0; rack < shape.racks; ++rack) {
+    for (std::uint32_t i = 0; i < shape.hosts_per_rack; ++i) {
+      links.push_back({LinkId::Kind::kHost, plane, rack, i});
     }
     for (std::uint32_t i = 0; i < shape.uplinks; ++i) {
-      links.push_back({LinkId::Kind::kUplink, plane, row, i});
+      links.push_back({LinkId::Kind::kUplink, plane, rack, i});
     }
   }
 }
@@ -53,7 +53,7 @@ bool fails_with(const Fabric& fabric, const LinkId& link, HostIndex host) {
 }
 bool fails_with(const Fabric& /*fabric*/, const LinkId& link, const SwitchId& id) {
   if (link.plane != id.plane) return false;
-  if (id.tier == Tier::kT0) return link.row == id.index;
+  if (id.tier == Tier::kT0) return link.rack == id.index;
   return link.kind == LinkId::Kind::kUplink && link.port == id.index;
 }
 bool fails_with(const Fabric& /*fabric*/, const LinkId& link, const LinkId& other) {
@@ -74,14 +74,14 @@ std::string management_space(std::string_view lab) {
 }
 
 Cable cable_of(const Spec& spec, const LinkId& link) {
-  const SwitchId t0{.plane = link.plane, .tier = Tier::kT0, .index = link.row};
+  const SwitchId t0{.plane = link.plane, .tier = Tier::kT0, .index = link.rack};
   Cable cable{.link = link};
   cable.t0.space = space_of(spec.name, t0);
   if (link.kind == LinkId::Kind::kHost) {
     cable.t0_is_upper = true;
     cable.t0.interface = fmt::format("down{}", link.port);
     cable.t0.index = kDownlinkFirst + link.port;
-    cable.far.space = space_of(spec.name, spec.fabric().host_at(link.row, link.port));
+    cable.far.space = space_of(spec.name, spec.fabric().host_at(link.rack, link.port));
     cable.far.interface = name_of(link.plane);
     cable.far.index = kHostPortFirst + link.plane.raw();
   } else {
@@ -89,8 +89,8 @@ Cable cable_of(const Spec& spec, const LinkId& link) {
     cable.t0.interface = fmt::format("up{}", link.port);
     cable.t0.index = kUplinkFirst + link.port;
     cable.far.space = space_of(spec.name, t1);
-    cable.far.interface = fmt::format("down{}", link.row);
-    cable.far.index = kRowFirst + link.row;
+    cable.far.interface = fmt::format("down{}", link.rack);
+    cable.far.index = kRackFirst + link.rack;
   }
   cable.t0.mac = mac_of(link, 1);
   cable.far.mac = mac_of(link, 2);
@@ -101,7 +101,7 @@ std::vector<SwitchId> all_switches(const Fabric& fabric) {
   const Shape& shape = fabric.shape();
   std::vector<SwitchId> all;
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::uint32_t i = 0; i < shape.rows; ++i) all.push_back({plane_at(plane), Tier::kT0, i});
+    for (std::uint32_t i = 0; i < shape.racks; ++i) all.push_back({plane_at(plane), Tier::kT0, i});
     for (std::uint32_t i = 0; i < shape.uplinks; ++i) {
       all.push_back({plane_at(plane), Tier::kT1, i});
     }

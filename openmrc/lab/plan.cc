@@ -40,10 +40,10 @@ std::string block_prefix() {
 std::string inner_address(const Spec& spec, HostIndex host, Plane plane) {
   return to_string(fabric::UsidPlan(spec.fabric()).inner_address(host, plane));
 }
-// What the hosts of a row have in common, and those of a plane.
-std::string inner_row(const Spec& spec, std::uint32_t row, Plane plane) {
+// What the hosts of a rack have in common, and those of a plane.
+std::string inner_rack(const Spec& spec, std::uint32_t rack, Plane plane) {
   auto address =
-      fabric::UsidPlan(spec.fabric()).inner_address(spec.fabric().host_at(row, 0), plane);
+      fabric::UsidPlan(spec.fabric()).inner_address(spec.fabric().host_at(rack, 0), plane);
   address.set_group(7, 0);
   return to_string(address) + "/112";
 }
@@ -76,7 +76,7 @@ void add_host_port(const Spec& spec, HostIndex host, Plane plane, Lines& lines) 
   add_end(cable_of(spec, fabric.host_link(host, plane)), false, lines);
   lines.push_back(fmt::format("address replace {}/128 dev {} nodad", address, interface));
   lines.push_back(route(inner_plane(spec, plane), kUpperAddress, interface) + " src " + address);
-  const Segment t0{Segment::Kind::kT0, plane, fabric.row_of(host)};
+  const Segment t0{Segment::Kind::kT0, plane, fabric.rack_of(host)};
   lines.push_back(route(usid_address(t0) + "/48", kUpperAddress, interface) + " src " + address);
   const Segment self{Segment::Kind::kHost, plane, fabric.downlink_of(host)};
   lines.push_back(
@@ -102,7 +102,7 @@ void add_t0_uplink(const Spec& spec, const SwitchId& t0, std::uint32_t uplink, L
   lines.push_back(route(usid_address(t1) + "/48", kUpperAddress, cable.t0.interface));
 }
 
-// Ordinary packets to other rows go by any uplink.
+// Ordinary packets to other racks go by any uplink.
 void add_t0_way_up(const Spec& spec, const SwitchId& t0, const InterfaceTest& is_up, Lines& lines) {
   std::string ways;
   for (std::uint32_t i = 0; i < spec.shape.uplinks; ++i) {
@@ -112,13 +112,13 @@ void add_t0_way_up(const Spec& spec, const SwitchId& t0, const InterfaceTest& is
   if (!ways.empty()) lines.push_back("route replace " + inner_plane(spec, t0.plane) + ways);
 }
 
-void add_t1_downlink(const Spec& spec, const SwitchId& t1, std::uint32_t row, Lines& lines) {
-  const Cable cable = cable_of(spec, {LinkId::Kind::kUplink, t1.plane, row, t1.index});
+void add_t1_downlink(const Spec& spec, const SwitchId& t1, std::uint32_t rack, Lines& lines) {
+  const Cable cable = cable_of(spec, {LinkId::Kind::kUplink, t1.plane, rack, t1.index});
   add_end(cable, true, lines);
   const std::string& interface = cable.far.interface;
-  const Segment t0{Segment::Kind::kT0, t1.plane, row};
+  const Segment t0{Segment::Kind::kT0, t1.plane, rack};
   lines.push_back(route(usid_address(t0) + "/48", kLowerAddress, interface));
-  lines.push_back(route(inner_row(spec, row, t1.plane), kLowerAddress, interface));
+  lines.push_back(route(inner_rack(spec, rack, t1.plane), kLowerAddress, interface));
 }
 
 // What every interface of a cable has from the beginning and keeps.
@@ -172,7 +172,7 @@ Lines switch_base_lines(const Spec& spec, const SwitchId& id) {
                 // A switch says nothing of what it cannot forward.
                 "route replace blackhole ::/0"});
   if (id.tier == Tier::kT0) {
-    lines.push_back("route replace blackhole " + inner_row(spec, id.index, id.plane));
+    lines.push_back("route replace blackhole " + inner_rack(spec, id.index, id.plane));
   }
   return lines;
 }
@@ -338,7 +338,7 @@ std::vector<std::string> switch_lines(const Spec& spec, const SwitchId& id,
     if (spec.switches == Switches::kSoft) {
       lines.push_back(fmt::format("link set dev {} up", interface));
     } else if (id.tier == Tier::kT1) {
-      add_t1_downlink(spec, id, link.row, lines);
+      add_t1_downlink(spec, id, link.rack, lines);
     } else if (uplink) {
       add_t0_uplink(spec, id, link.port, lines);
       any_uplink = true;

@@ -42,24 +42,24 @@ Prefix prefix_of(wire::Ipv6Address address, std::uint8_t length) {
 }
 
 constexpr std::uint8_t kPlaneLength = 64;
-constexpr std::uint8_t kRowLength = 112;
+constexpr std::uint8_t kRackPrefixLength = 112;
 
 // The next hop behind a port of a T0 or T1, as a uSID and as a prefix of plain addresses.
 void add_port(const Spec& spec, const SwitchId& id, const LinkId& link, PortIndex port,
               softswitch::ForwardingSettings& forwarding) {
   const fabric::UsidPlan plan(spec.fabric());
-  const auto first_of_row = plan.inner_address(spec.fabric().host_at(link.row, 0), link.plane);
+  const auto first_of_rack = plan.inner_address(spec.fabric().host_at(link.rack, 0), link.plane);
   if (link.kind == LinkId::Kind::kHost) {
-    const auto host = spec.fabric().host_at(link.row, link.port);
+    const auto host = spec.fabric().host_at(link.rack, link.port);
     forwarding.usids.push_back({usid_of({Segment::Kind::kHost, link.plane, link.port}), port});
     forwarding.prefixes.push_back(
         {{plan.inner_address(host, link.plane), Prefix::kLengthMax}, {port}});
   } else if (id.tier == Tier::kT1) {
-    forwarding.usids.push_back({usid_of({Segment::Kind::kT0, link.plane, link.row}), port});
-    forwarding.prefixes.push_back({prefix_of(first_of_row, kRowLength), {port}});
+    forwarding.usids.push_back({usid_of({Segment::Kind::kT0, link.plane, link.rack}), port});
+    forwarding.prefixes.push_back({prefix_of(first_of_rack, kRackPrefixLength), {port}});
   } else {
     forwarding.usids.push_back({usid_of({Segment::Kind::kT1, link.plane, link.port}), port});
-    const Prefix plane = prefix_of(first_of_row, kPlaneLength);
+    const Prefix plane = prefix_of(first_of_rack, kPlaneLength);
     auto& prefixes = forwarding.prefixes;
     const auto found = std::ranges::find(prefixes, plane, &softswitch::PrefixRoute::prefix);
     if (found != prefixes.end()) {

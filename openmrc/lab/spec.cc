@@ -43,7 +43,7 @@ std::optional<Switches> switches_named(std::string_view name) {
 }
 
 std::uint32_t switches_of(const Shape& shape) {
-  return shape.planes * (shape.rows + shape.uplinks);
+  return shape.planes * (shape.racks + shape.uplinks);
 }
 
 bool is_lab_name(std::string_view name) {
@@ -75,9 +75,9 @@ std::string describe(const Spec& spec) {
   const auto count = [](std::uint32_t number, std::string_view thing) {
     return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
   };
-  std::string text = count(shape.planes, "plane") + ", " + count(shape.rows, "T0");
+  std::string text = count(shape.planes, "plane") + ", " + count(shape.racks, "T0");
   if (shape.uplinks > 0) text += " and " + count(shape.uplinks, "T1");
-  text += " in each, " + count(shape.rows * shape.hosts_per_row, "host");
+  text += " in each, " + count(shape.racks * shape.hosts_per_rack, "host");
   if (spec.bits_per_second) text += ", links of " + rate_text(spec);
   if (spec.switches == Switches::kSoft) text += ", soft switches";
   return text;
@@ -85,8 +85,8 @@ std::string describe(const Spec& spec) {
 
 std::string options_of(const Spec& spec) {
   const Shape& shape = spec.shape;
-  std::string text = fmt::format("--planes {} --t0 {} --t1 {} --hosts {}", shape.planes, shape.rows,
-                                 shape.uplinks, shape.rows * shape.hosts_per_row);
+  std::string text = fmt::format("--planes {} --t0 {} --t1 {} --hosts {}", shape.planes,
+                                 shape.racks, shape.uplinks, shape.racks * shape.hosts_per_rack);
   const Spec usual;
   if (spec.bits_per_second) text += " --rate " + rate_text(spec);
   if (spec.mtu != usual.mtu) text += fmt::format(" --mtu {}", spec.mtu);
@@ -98,8 +98,8 @@ std::string options_of(const Spec& spec) {
 std::string to_json(const Spec& spec) {
   nlohmann::ordered_json json{{"name", spec.name},
                               {"planes", spec.shape.planes},
-                              {"rows", spec.shape.rows},
-                              {"hosts_per_row", spec.shape.hosts_per_row},
+                              {"racks", spec.shape.racks},
+                              {"hosts_per_rack", spec.shape.hosts_per_rack},
                               {"uplinks", spec.shape.uplinks},
                               {"bits_per_second", nullptr},
                               {"mtu", spec.mtu},
@@ -121,8 +121,8 @@ std::optional<Spec> spec_from_json(std::string_view text) try {
             .mode = *mode,
             .switches = *switches};
   json.at("planes").get_to(spec.shape.planes);
-  json.at("rows").get_to(spec.shape.rows);
-  json.at("hosts_per_row").get_to(spec.shape.hosts_per_row);
+  json.at("racks").get_to(spec.shape.racks);
+  json.at("hosts_per_rack").get_to(spec.shape.hosts_per_rack);
   json.at("uplinks").get_to(spec.shape.uplinks);
   if (const auto& rate = json.at("bits_per_second"); !rate.is_null()) {
     spec.bits_per_second = rate.get<std::int64_t>();

@@ -23,7 +23,7 @@ std::vector<PortEvent> port_events_of(const Network& network, fabric::HostIndex 
   for (const LinkFault& fault : scenario.faults) {
     const bool seen = fault.seen_by_nic && fault.down &&
                       fault.link.kind == fabric::LinkId::Kind::kHost &&
-                      network.fabric().host_at(fault.link.row, fault.link.port) == host;
+                      network.fabric().host_at(fault.link.rack, fault.link.port) == host;
     if (!seen) continue;
     events.push_back(
         {.at = fault.from + scenario.port_detection, .plane = fault.link.plane, .up = false});
@@ -43,10 +43,10 @@ class Hosts : public HostMaker {
   Hosts(const Network& network, const Workload& workload)
       : network_(network), workload_(workload), connections_(workload, network.fabric().hosts()) {}
 
-  [[nodiscard]] std::vector<std::unique_ptr<Host>> make_row(std::uint32_t row) const override {
+  [[nodiscard]] std::vector<std::unique_ptr<Host>> make_rack(std::uint32_t rack) const override {
     std::vector<std::unique_ptr<Host>> hosts;
-    for (std::uint32_t i = 0; i < network_.hosts_per_row(); ++i) {
-      const fabric::HostIndex host = network_.fabric().host_at(row, i);
+    for (std::uint32_t i = 0; i < network_.hosts_per_rack(); ++i) {
+      const fabric::HostIndex host = network_.fabric().host_at(rack, i);
       hosts.push_back(make_host(host, workload_.program(host)));
     }
     return hosts;

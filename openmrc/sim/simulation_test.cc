@@ -13,7 +13,7 @@ constexpr Picoseconds us(std::int64_t n) { return Picoseconds(n * 1'000'000); }
 Scenario small_fabric() {
   Scenario scenario;
   scenario.name = "test";
-  scenario.shape = {.planes = 4, .rows = 4, .hosts_per_row = 4, .uplinks = 4};
+  scenario.shape = {.planes = 4, .racks = 4, .hosts_per_rack = 4, .uplinks = 4};
   scenario.transport = MrcTransport{.evs = 32};
   scenario.time_limit = us(20'000);
   return scenario;
@@ -29,20 +29,20 @@ Picoseconds one_way(std::uint32_t size, int links, std::int64_t picoseconds_per_
 }
 
 TEST(Simulation, GivesOnePacketExactlyTheTimeThatTheWiresTake) {
-  for (const bool same_row : {true, false}) {
+  for (const bool same_rack : {true, false}) {
     Scenario scenario = small_fabric();
-    scenario.workload = one_flow(0, same_row ? 1 : 15, 4096);
+    scenario.workload = one_flow(0, same_rack ? 1 : 15, 4096);
     const RunResult result = run(scenario, {});
     ASSERT_TRUE(result.finished);
-    const int links = same_row ? 2 : 4;
+    const int links = same_rack ? 2 : 4;
     // The acknowledgement of the message leaves behind the SACK, on another plane at once.
     const std::uint32_t answer = kOutside + static_cast<std::uint32_t>(wire::kAethSize);
     const Picoseconds least =
         one_way(write_size(4096, true), links, 80) + one_way(answer, links, 80);
     const Picoseconds took = result.flows.at(0).end - result.flows[0].start;
-    EXPECT_GE(took, least) << same_row;
+    EXPECT_GE(took, least) << same_rack;
     EXPECT_LE(took, least + one_way(kSackSize, 1, 80))
-        << same_row << ": a packet time more at most";
+        << same_rack << ": a packet time more at most";
   }
 }
 
@@ -64,8 +64,8 @@ Scenario troubled_fabric() {
   Scenario scenario = small_fabric();
   scenario.workload = Permutation{.bytes = 1 << 20, .messages = 2};
   const fabric::LinkId uplink{.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(1)};
-  const fabric::LinkId slow{.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(2), .row = 1};
-  const fabric::LinkId host{.kind = fabric::LinkId::Kind::kHost, .plane = Plane(3), .row = 2};
+  const fabric::LinkId slow{.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(2), .rack = 1};
+  const fabric::LinkId host{.kind = fabric::LinkId::Kind::kHost, .plane = Plane(3), .rack = 2};
   scenario.faults = {
       {.link = uplink, .from = us(20), .to = us(60), .down = true},
       {.link = slow, .speed_percent = 30},
@@ -79,7 +79,7 @@ Scenario troubled_fabric() {
 TEST(Simulation, AccountsForEveryPacketAndByteInSpiteOfFaults) {
   const RunResult result = run(troubled_fabric(), {});
   EXPECT_TRUE(result.finished);
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   EXPECT_GT(result.totals.packets_lost[static_cast<std::size_t>(Loss::kLinkDown)], 0U);
   EXPECT_GT(result.totals.packets_lost[static_cast<std::size_t>(Loss::kLinkError)], 0U);
   EXPECT_GT(result.totals.retransmissions, 0U);
@@ -93,7 +93,7 @@ TEST(Simulation, AccountsForWhatIsOnItsWayWhenTimeIsUp) {
   scenario.time_limit = us(25);
   const RunResult result = run(scenario, {});
   EXPECT_FALSE(result.finished);
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   EXPECT_GT(result.totals.packets_lost[static_cast<std::size_t>(Loss::kInFlight)], 0U);
   EXPECT_GE(result.flows.size(), 16U) << "those that had not ended are there, too";
 }
@@ -119,10 +119,10 @@ TEST(Simulation, StopsWhenItIsToldTo) {
   const RunResult result = run(troubled_fabric(), options);
   EXPECT_FALSE(result.finished);
   EXPECT_LT(result.end, us(12));
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
 }
 
-// 12 hosts of other rows to one: what pauses hold back is not lost, and control passes by.
+// 12 hosts of other racks to one: what pauses hold back is not lost, and control passes by.
 TEST(Simulation, LosesNothingWithPauses) {
   Scenario scenario = small_fabric();
   scenario.shape.planes = 1;
@@ -133,7 +133,7 @@ TEST(Simulation, LosesNothingWithPauses) {
   scenario.workload = incast;
   const RunResult paused = run(scenario, {});
   EXPECT_TRUE(paused.finished);
-  EXPECT_EQ(check_conservation(paused.totals), "");
+  EXPECT_EQ(check_packet_accounting(paused.totals), "");
   EXPECT_EQ(paused.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
   EXPECT_EQ(paused.totals.retransmissions, 0U);
   EXPECT_EQ(run(scenario, {.threads = 3}), paused);

@@ -21,7 +21,7 @@ inline constexpr std::size_t kPacketSizeMax = 9216;
 // 576 MiB of buffers: more than the switch chips of today have.
 inline constexpr std::size_t kBuffersMax = 65'536;
 
-// A prefix for every host or every row that a switch of a fabric knows, and room for others.
+// A prefix for every host or every rack that a switch of a fabric knows, and room for others.
 inline constexpr std::size_t kPrefixesMax = 4096;
 
 }  // namespace openmrc::softswitch

@@ -11,7 +11,7 @@ Result<std::uint32_t, host::Error> MemoryTable::add(host::Host& runtime, const R
       request.bytes,
       {.domain = request.domain, .address = request.address, .remote_write = request.remote_write});
   if (!region) return failure(std::move(region.error()));
-  const std::uint32_t key = (*region)->card().rkey;
+  const std::uint32_t key = (*region)->remote().rkey;
   Slot& slot = slots_[slot_of(key)];
   OPENMRC_CHECK(slot.key.load() == kNoKey, "no two regions of an endpoint have the same slot");
   slot.domain.store(request.domain.raw(), std::memory_order_relaxed);

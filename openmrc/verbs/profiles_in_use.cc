@@ -79,7 +79,7 @@ Result<std::optional<core::EvProfileId>, int> ProfilesInUse::use(EvProfileId id)
     ids_[known.number.raw()] = id;
   }
   // Once more: the controller may have changed something since.
-  for (const EvStatus& status : agent_.states(id)) obey(known, status);
+  for (const EvStatus& status : agent_.states(id)) apply(known, status);
   return known.number;
 }
 
@@ -102,7 +102,7 @@ ProfilesInUse::Known ProfilesInUse::find(EvProfileId id) {
   return found == known_.end() ? Known{} : found->second;
 }
 
-void ProfilesInUse::obey(const Known& known, const EvStatus& status) {
+void ProfilesInUse::apply(const Known& known, const EvStatus& status) {
   for (const core::EvIndex ev : places_of(*known.profile, status.ev)) {
     runtime_.set_ev_denied(known.number, ev, status.state == MRC_CTL_EV_DENIED);
   }
@@ -119,7 +119,7 @@ void ProfilesInUse::on_push(const Push& push) {
   if (changed == nullptr) return;
   const Known known = find(changed->id);
   if (!known.profile) return;
-  for (const EvStatus& status : changed->evs) obey(known, status);
+  for (const EvStatus& status : changed->evs) apply(known, status);
 }
 
 void ProfilesInUse::on_event(const core::Event& event) {

@@ -43,7 +43,7 @@ class ProfilesInUse final : public Device::Listener {
   };
   [[nodiscard]] Known find(EvProfileId id);
   void on_push(const Push& push);
-  void obey(const Known& known, const EvStatus& status);
+  void apply(const Known& known, const EvStatus& status);
 
   host::Host& runtime_;
   AgentClient& agent_;

@@ -423,25 +423,25 @@ VALUE_IS(COUNT(mrc_ctl_names), 14);
 SIZE_IS(mrc_ctl_functions, 14 * sizeof(void*));
 
 // How many of the functions that this program calls are not those that the library exports.
-static int strangers_to(const char* soname, const char* const* names, const void* functions,
+static int undeclared_in(const char* soname, const char* const* names, const void* functions,
                         size_t count) {
   void* library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
   if (library == NULL) {
     printf("FAIL: %s is not loaded: %s\n", soname, dlerror());
     return 1;
   }
-  int strangers = 0;
+  int undeclared = 0;
   for (size_t i = 0; i < count; ++i) {
     void* linked = NULL;
     memcpy(&linked, (const char*)functions + i * sizeof(void*), sizeof(void*));
     if (linked == NULL || linked != dlsym(library, names[i])) {
       printf("FAIL: %s is not that of %s\n", names[i], soname);
-      ++strangers;
+      ++undeclared;
     }
   }
   dlclose(library);
   printf("%s: %zu functions looked at\n", soname, count);
-  return strangers;
+  return undeclared;
 }
 
 int main(void) {
@@ -449,7 +449,7 @@ int main(void) {
   static const struct mrc_ctl_ev zeros;
   int bad = memcmp(&unpopulated, &zeros, sizeof(zeros)) != 0;
   if (bad) printf("FAIL: MRC_CTL_EV_UNPOPULATED is not all zeros\n");
-  bad += strangers_to("libmrc.so.1", mrc_names, &mrc_functions, COUNT(mrc_names));
-  bad += strangers_to("libmrc-ctl.so.1", mrc_ctl_names, &mrc_ctl_functions, COUNT(mrc_ctl_names));
+  bad += undeclared_in("libmrc.so.1", mrc_names, &mrc_functions, COUNT(mrc_names));
+  bad += undeclared_in("libmrc-ctl.so.1", mrc_ctl_names, &mrc_ctl_functions, COUNT(mrc_ctl_names));
   return bad != 0;
 }

@@ -28,7 +28,7 @@ EvProfile profile_of(const UsidPlan& plan, Reach reach) {
   std::vector<core::PortedEv> evs;
   for (std::uint32_t number = 0; number < fabric.evs(); ++number) {
     const PathChoice choice = ev_choice(fabric, number);
-    if (reach == Reach::kOwnRow && choice.uplink > 0) continue;
+    if (reach == Reach::kOwnRack && choice.uplink > 0) continue;
     core::PortedEv ev{.value = {}, .port = port_of(choice.plane)};
     std::ranges::copy(plan.ev_part(choice, reach).bytes, ev.value.begin());
     evs.push_back(ev);
@@ -44,10 +44,10 @@ wire::Ipv6Address joined(wire::Ipv6Address a, const wire::Ipv6Address& b) {
 }
 
 // MRC 9.3.5
-TEST(FabricProfile, OneProfileServesAllHostsOfOtherRows) {
+TEST(FabricProfile, OneProfileServesAllHostsOfOtherRacks) {
   const UsidPlan plan(
-      Fabric::make({.planes = 8, .rows = 64, .hosts_per_row = 32, .uplinks = 32}).value());
-  const EvProfile profile = profile_of(plan, Reach::kOtherRow);
+      Fabric::make({.planes = 8, .racks = 64, .hosts_per_rack = 32, .uplinks = 32}).value());
+  const EvProfile profile = profile_of(plan, Reach::kOtherRack);
   ASSERT_EQ(profile.size(), 256) << "as many as a profile holds";
   ASSERT_EQ(profile.evs_per_plane(), 32);
   const HostIndex source(17);
@@ -63,17 +63,17 @@ TEST(FabricProfile, OneProfileServesAllHostsOfOtherRows) {
   }
 }
 
-TEST(FabricProfile, TheOwnRowHasOneEvInEachPlane) {
+TEST(FabricProfile, TheOwnRackHasOneEvInEachPlane) {
   const UsidPlan plan(
-      Fabric::make({.planes = 8, .rows = 64, .hosts_per_row = 32, .uplinks = 32}).value());
-  const EvProfile profile = profile_of(plan, Reach::kOwnRow);
+      Fabric::make({.planes = 8, .racks = 64, .hosts_per_rack = 32, .uplinks = 32}).value());
+  const EvProfile profile = profile_of(plan, Reach::kOwnRack);
   ASSERT_EQ(profile.size(), 8);
   const wire::Ipv6Address overlay = plan.overlay(HostIndex(33), HostIndex(63));
   for (const core::EvEntry& entry : profile.entries()) {
     const auto route = plan.route_of(wire::UsidCarrier(joined(entry.outer, overlay)));
     ASSERT_TRUE(route);
     EXPECT_EQ(route->destination, HostIndex(63));
-    EXPECT_EQ(route->source_row, 1);
+    EXPECT_EQ(route->source_rack, 1);
     EXPECT_EQ(route->choice.plane, entry.plane);
   }
 }

@@ -69,13 +69,13 @@ class Plan(unittest.TestCase):
         self.assertEqual(plan["three_tiers"]["hosts"], 65536)
         self.assertEqual(plan["same_hosts"]["tiers"], 4)
         self.assertEqual(plan["fabric"]["loss"]["nic_port"], 0.125)
-        self.assertEqual(plan["shape"]["rows"], 512)
+        self.assertEqual(plan["shape"]["racks"], 512)
 
     def test_options_are_as_good_as_a_file(self):
         by_options = mrc("plan", "--planes", 8, "--switch-ports", 512)
         self.assertEqual(by_options.returncode, 0, by_options.stderr)
         self.assertEqual(by_options.stdout, mrc("plan", PUBLISHED).stdout)
-        done = mrc("plan", "--planes", 2, "--rows", 4, "--hosts-per-row", 4, "--uplinks", 4,
+        done = mrc("plan", "--planes", 2, "--racks", 4, "--hosts-per-rack", 4, "--uplinks", 4,
                    "--host-link-gbps", "12.5", "--uplink-gbps", 100, "--json")
         shape = json.loads(done.stdout)["shape"]
         self.assertEqual((shape["host_link_gbps"], shape["uplink_gbps"]), (12.5, 100))
@@ -84,7 +84,7 @@ class Plan(unittest.TestCase):
         for arguments, words in [
                 (["--planes", 8, "--switch-ports", 511], b"switch_ports: must be even"),
                 (["--planes", "many", "--switch-ports", 8], b"planes: must be a whole number"),
-                (["--planes", 8], b"rows: is missing"),
+                (["--planes", 8], b"racks: is missing"),
                 ([], b"give either a FILE or a fabric by options"),
                 ([SMALL, "--planes", 8], b"give either a FILE or a fabric by options")]:
             done = mrc("plan", *arguments)
@@ -92,16 +92,16 @@ class Plan(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
     def test_a_switch_that_is_smaller_than_a_nic_has_nothing_beside_it(self):
-        done = mrc("plan", "--planes", 8, "--rows", 2, "--hosts-per-row", 2, "--uplinks", 1)
+        done = mrc("plan", "--planes", 8, "--racks", 2, "--hosts-per-rack", 2, "--uplinks", 1)
         self.assertIn(b"Nothing stands beside it", done.stdout)
         self.assertNotIn(b"three tiers", done.stdout)
-        done = mrc("plan", "--planes", 8, "--rows", 2, "--hosts-per-row", 2, "--uplinks", 1, "--json")
+        done = mrc("plan", "--planes", 8, "--racks", 2, "--hosts-per-rack", 2, "--uplinks", 1, "--json")
         self.assertIsNone(json.loads(done.stdout)["three_tiers"])
 
 
 class Files(unittest.TestCase):
     def test_a_mistake_is_named_with_its_line(self):
-        done = mrc("check", "-", stdin=b"planes = 2\nrows = 4\nhosts = 4\n")
+        done = mrc("check", "-", stdin=b"planes = 2\nracks = 4\nhosts = 4\n")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"'-', line 3: hosts: unknown key", done.stderr)
         self.assertIn(b"cannot read '/nowhere'", mrc("plan", "/nowhere").stderr)

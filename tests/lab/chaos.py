@@ -25,9 +25,9 @@ SETTLE_S = 8  # after the last fault, for all paths to come back
 # On a busy machine a path may be taken for lost at any moment, also at the last; one that never comes
 # back is a path of every sample.
 OUT_AT_THE_END_MAX = 2
-# Without a fault hardly anything is sent again, however slow the links are.
+# Without a fault hardly anything is retransmitted, however slow the links are.
 CALM_S = 3
-RESENT_WHEN_CALM_MAX = 0.01
+RETRANSMITS_WHEN_CALM_MAX = 0.01
 
 
 def start_pairs(lab, seconds, folder):
@@ -59,8 +59,8 @@ def collect(processes):
                      "gbps": report["results"]["bytes"] * 8 / report["results"]["seconds"] / 1e9,
                      "messages": report["results"]["n_iterations"],
                      "sent": counters["data_sent"],
-                     "resent": sum(value for key, value in counters.items()
-                                   if key.startswith("resent_") and key != "resent_in_vain"),
+                     "retransmits": sum(value for key, value in counters.items()
+                                   if key.startswith("retransmits_") and key != "spurious_retransmits"),
                      "evs_lost": counters.get("evs_lost", 0),
                      "evs_readmitted": counters.get("evs_readmitted", 0)})
         if "verified, byte by byte" not in texts[1]:
@@ -101,8 +101,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
                                                       options.rate) as lab:
         _, rows, errors = traffic(lab, CALM_S, folder, lambda: None)
-        errors += [f"{row['pair']}: {row['resent']} of {row['sent']} packets sent again without "
-                   "a fault" for row in rows if row["resent"] > RESENT_WHEN_CALM_MAX * row["sent"]]
+        errors += [f"{row['pair']}: {row['retransmits']} of {row['sent']} packets retransmitted without "
+                   "a fault" for row in rows if row["retransmits"] > RETRANSMITS_WHEN_CALM_MAX * row["sent"]]
 
         def cause_faults():
             time.sleep(2)
@@ -116,11 +116,11 @@ def main():
     faults = [json.loads(line) for line in chaos.stdout.splitlines() if line.startswith("{")]
     print(f"seed {options.seed}, mode {options.mode}, {options.minutes:g} minutes, "
           f"{len(faults) // 2} faults")
-    print(f"{'pair':10} {'verified':>10} {'goodput':>9} {'messages':>9} {'resent':>8} "
+    print(f"{'pair':10} {'verified':>10} {'goodput':>9} {'messages':>9} {'retransmits':>8} "
           f"{'EVs lost':>9} {'back':>6}")
     for row in rows:
         print(f"{row['pair']:10} {row['gib']:6.2f} GiB {row['gbps']:4.2f} Gb/s "
-              f"{row['messages']:9} {row['resent']:8} {row['evs_lost']:9} "
+              f"{row['messages']:9} {row['retransmits']:8} {row['evs_lost']:9} "
               f"{row['evs_readmitted']:6}")
     for error in errors:
         print(f"ERROR: {error}")

@@ -20,7 +20,7 @@ RUN_MAX_S = 120
 FAULT_AFTER_S = 2.0
 FAULT_FOR_S = 3.0
 MESSAGE = 256 * 1024
-SENDER, RECEIVER = "h0", "h2"  # of different rows
+SENDER, RECEIVER = "h0", "h2"  # of different racks
 
 # name: what is done, what undoes it, part of the capacity that is left, most ms to recovery
 FAULTS = {
@@ -76,8 +76,8 @@ def run_fault(lab, name, gibibytes, folder):
         during_gbps=round(rate(rows, fault_ns, fault_ns + int(FAULT_FOR_S * 0.9e9)), 3),
         stall_ms=longest_stall(rows, fault_ns),
         retransmits=sum(value for key, value in report["counters"].items()
-                        if key.startswith("resent_") and key != "resent_in_vain"),
-        in_vain=report["counters"].get("resent_in_vain", 0),
+                        if key.startswith("retransmits_") and key != "spurious_retransmits"),
+        in_vain=report["counters"].get("spurious_retransmits", 0),
         evs_lost=report["counters"].get("evs_lost", 0),
         evs_readmitted=report["counters"].get("evs_readmitted", 0))
     bad = sum(plane["ASSUMED_BAD"] + plane["DENIED"] for plane in report["paths"])
@@ -87,8 +87,8 @@ def run_fault(lab, name, gibibytes, folder):
 
 
 def print_table(outcomes):
-    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'resent':>7} "
-          f"{'in vain':>7} {'EVs lost':>8} {'back':>5}")
+    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'retransmits':>7} "
+          f"{'spurious':>7} {'EVs lost':>8} {'back':>5}")
     for one in outcomes:
         if "before_gbps" in one:
             recovery = "never" if one["recovery_ms"] is None else f"{one['recovery_ms']} ms"

@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
 from lab import Lab  # pylint: disable=wrong-import-position
 
-SENDER, RECEIVER = "h0", "h2"  # of different rows
+SENDER, RECEIVER = "h0", "h2"  # of different racks
 RECEIVER_IPV4 = "10.255.0.3"   # on the lab's management network
 DEVICE = "openmrc0"
 RUN_MAX_S = 180

@@ -263,7 +263,7 @@ TEST(SwitchProperty, NothingLeavesByAWrongPortNorAsAnotherPacket) {
     const ForwardingModel model(settings.forwarding);
     for (int i = 0; i < 3; ++i) {
       expect_forwarded_as_modelled(*made, model, c, tally);
-      expect_conservation(*made);
+      expect_packet_accounting(*made);
     }
   });
   expect_all_seen(tally, {Drop::kHopLimit, Drop::kPathEnded, Drop::kUsidUnknown, Drop::kNoRoute});
@@ -289,7 +289,7 @@ void expect_survival(const std::vector<Bytes>& packets, Tally& tally) {
       RC_ASSERT(!describe(way.error()).text.empty());
       tally.dropped.count(way.error());
     }
-    expect_conservation(it);
+    expect_packet_accounting(it);
   }
   for (std::size_t i = 0; i < kPorts; ++i) {
     while (!it.transmit(port(i)).empty()) ++tally.forwarded;

@@ -197,7 +197,7 @@ class QueueRun {
     } else {
       receive(c, at);
     }
-    expect_conservation(switch_);
+    expect_packet_accounting(switch_);
     expect_limits();
   }
 

@@ -56,7 +56,7 @@ inline void expect_all_seen(const Tally& tally, std::initializer_list<Drop> reas
 }
 
 // Over all ports: what came in has left, waits, or was dropped for a reason.
-inline void expect_conservation(const Switch& it) {
+inline void expect_packet_accounting(const Switch& it) {
   std::uint64_t received = 0;
   std::uint64_t transmitted = 0;
   std::uint64_t dropped = 0;

@@ -36,7 +36,7 @@ void set_loss(Scenario& scenario, double share) {
 // bandwidth. A run that breaks a queue pair or has no end has none.
 double bus_bandwidth(const Scenario& scenario) {
   const RunResult result = run(scenario, {});
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   if (!result.finished || result.totals.messages_failed > 0) return 0;
   return gbps(result.totals.message_bytes_posted / result.hosts, result.end);
 }
@@ -92,7 +92,7 @@ TEST(PublishedCongestion, AShortAllReduceFeelsLossMore) {
 }
 
 // Figure 16: RoCE collapses at 0.1 % and is unusable at 1 %. At 0.1 % it is a matter of the
-// timeout, as hardly any loss but that of a packet sent again needs one.
+// timeout, as hardly any loss but that of a packet retransmitted needs one.
 TEST(PublishedCongestion, AnAllReduceOfRoceBreaksDownWithLoss) {
   const double whole = all_reduce_rc(16, 32 * kMiB, 0, kTimeout1ms);
   EXPECT_LT(all_reduce_rc(16, 32 * kMiB, 0.001, kTimeout67ms), 0.1 * whole);

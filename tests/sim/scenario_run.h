@@ -42,7 +42,7 @@ inline Scenario example(const std::string& name) {
 // Whatever happens to the network, packets are accounted for and no queue pair breaks.
 inline RunResult run_whole(const Scenario& scenario) {
   RunResult result = run(scenario, {});
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   EXPECT_EQ(result.totals.messages_failed, 0U);
   return result;
 }
@@ -104,7 +104,7 @@ inline std::int64_t evs_out(const RunResult& result, Picoseconds when) {
              [](const Bucket& bucket) { return bucket.ev_changes[kBad]; });
 }
 
-// From the begin of the span to the end of the last slice in which EVs were put out of use.
+// From the begin of the span to the end of the last slice in which EVs were disabled.
 inline Picoseconds last_ev_lost(const RunResult& result, const Span& span) {
   Picoseconds last = span.from;
   for (Picoseconds at = span.from; at < span.to; at += result.bucket_width) {

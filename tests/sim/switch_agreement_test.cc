@@ -24,13 +24,13 @@ namespace {
 using softswitch::PortIndex;
 
 constexpr Plane kPlane{0};
-constexpr std::uint32_t kHosts = 3;    // of a row
+constexpr std::uint32_t kHosts = 3;    // of a rack
 constexpr std::uint32_t kUplinks = 2;  // ports 3 and 4 of a T0
 constexpr Picoseconds kSpan{400'000'000};
 
 Scenario make_scenario() {
   Scenario scenario;
-  scenario.shape = {.planes = 1, .rows = 4, .hosts_per_row = kHosts, .uplinks = kUplinks};
+  scenario.shape = {.planes = 1, .racks = 4, .hosts_per_rack = kHosts, .uplinks = kUplinks};
   // A step instead of a slope, so that marking draws nothing; and shallow queues, so that all
   // happens often.
   scenario.switches = {.ecn_min_bytes = 20'000, .ecn_max_bytes = 20'001, .queue_bytes = 40'000};
@@ -123,15 +123,15 @@ softswitch::SwitchSettings Pair::switch_settings() const {
   return settings;
 }
 
-// From hosts of the row to hosts of all rows; bursts, so that queues fill and empty.
+// From hosts of the rack to hosts of all racks; bursts, so that queues fill and empty.
 std::vector<Packet> Pair::random_packets(std::size_t count) {
   std::vector<Packet> packets;
   std::map<std::pair<std::int64_t, std::uint16_t>, bool> taken;
   const fabric::Fabric& fabric = network_.fabric();
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto from = static_cast<std::uint32_t>(rng_.below(kHosts));
-    const bool own_row = rng_.chance({1, 2});
-    const auto to = static_cast<std::uint32_t>(own_row ? 0 : 1 + rng_.below(3)) * kHosts;
+    const bool own_rack = rng_.chance({1, 2});
+    const auto to = static_cast<std::uint32_t>(own_rack ? 0 : 1 + rng_.below(3)) * kHosts;
     Packet packet{.to = fabric::HostIndex(to + static_cast<std::uint32_t>(rng_.below(kHosts))),
                   .from = fabric::HostIndex(from),
                   .uplink = static_cast<std::uint16_t>(rng_.below(kUplinks)),
@@ -153,8 +153,8 @@ std::vector<Packet> Pair::random_packets(std::size_t count) {
     packet.at =
         network_.window() + Picoseconds(slot + static_cast<std::int64_t>(rng_.below(2'000'000)));
     packet.ingress = static_cast<std::uint16_t>(from);
-    packet.egress = static_cast<std::uint16_t>(own_row ? fabric.downlink_of(packet.to)
-                                                       : kHosts + packet.uplink);
+    packet.egress = static_cast<std::uint16_t>(own_rack ? fabric.downlink_of(packet.to)
+                                                        : kHosts + packet.uplink);
     if (taken.emplace(std::pair(packet.at.raw(), packet.ingress), true).second) {
       packets.push_back(packet);
     }
@@ -184,7 +184,7 @@ std::vector<Departure> Pair::by_simulator(const std::vector<Packet>& packets) {
     for (NodeIndex to = 0; to < network_.nodes(); ++to) {
       for (std::uint32_t ahead = 1; ahead <= network_.windows_ahead_max(); ++ahead) {
         worker_.box(to, index + ahead).for_each([&](const Packet& packet) {
-          const bool down = network_.is_host_row(to);
+          const bool down = network_.is_host_rack(to);
           const std::uint32_t port = down ? packet.egress : kHosts + packet.uplink;
           out.push_back(describe(port, packet.at, packet.body, packet.marked));
         });

@@ -16,8 +16,8 @@ MRC = pathlib.Path(sys.argv.pop(1)).resolve()
 FABRIC = """
 [fabric]
 planes = 2
-rows = 2
-hosts_per_row = 1
+racks = 2
+hosts_per_rack = 1
 uplinks = 2
 host = "h0"
 [[port]]
@@ -103,7 +103,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(len(matching), 1, check)
         return matching[0]
 
-    def assert_mends(self, fault, check, grade, said, remedy, *arguments):
+    def assert_fixes(self, fault, check, grade, said, remedy, *arguments):
         """The fault is named with a command, and the command mends it."""
         self.namespace.shell(SET_UP)
         self.assertEqual(self.found(check, *arguments)["grade"], "ok")
@@ -149,7 +149,7 @@ class Faults(Doctor):
 
     def test_interface_is_set_down(self):
         # Setting it down takes its routes with it, so only the link is looked at.
-        self.assert_mends("ip link set dev p0 down", "p0: link", "fail", "is set down",
+        self.assert_fixes("ip link set dev p0 down", "p0: link", "fail", "is set down",
                           "^ip link set dev p0 up$")
 
     def test_no_carrier(self):
@@ -159,7 +159,7 @@ class Faults(Doctor):
         self.assertIn("cable", finding["remedy"])
 
     def test_mtu_is_too_small(self):
-        self.assert_mends("ip link set dev p0 mtu 4227", "p0: MTU", "fail",
+        self.assert_fixes("ip link set dev p0 mtu 4227", "p0: MTU", "fail",
                           "is 4227, and packets of mtu = 4096 take 4228",
                           "^ip link set dev p0 mtu 4228$")
 
@@ -169,23 +169,23 @@ class Faults(Doctor):
         self.assertEqual(self.found("p0: MTU")["grade"], "ok")
 
     def test_address_is_missing(self):
-        self.assert_mends("ip -6 address del fd4d:5243:0:1::1/128 dev p1", "p1: address", "fail",
+        self.assert_fixes("ip -6 address del fd4d:5243:0:1::1/128 dev p1", "p1: address", "fail",
                           "fd4d:5243:0:1::1 is not there",
                           r"^ip -6 address add fd4d:5243:0:1::1/128 dev p1 nodad$")
 
     def test_address_is_elsewhere(self):
-        self.assert_mends("ip -6 address del fd4d:5243::1/128 dev p0; "
+        self.assert_fixes("ip -6 address del fd4d:5243::1/128 dev p0; "
                           "ip -6 address add fd4d:5243::1/128 dev p1 nodad", "p0: address", "fail",
                           "belongs to p1", "^ip -6 address del .* && ip -6 address add")
 
     def test_segment_routing_is_off(self):
-        self.assert_mends("sysctl -q -w net.ipv6.conf.all.seg6_enabled=0 "
+        self.assert_fixes("sysctl -q -w net.ipv6.conf.all.seg6_enabled=0 "
                           "net.ipv6.conf.p1.seg6_enabled=0", "p1: seg6", "warn", "is off",
                           r"^sysctl -w net.ipv6.conf.all.seg6_enabled=1 "
                           r"net.ipv6.conf.p1.seg6_enabled=1$")
 
     def test_own_segment_is_not_unpacked(self):
-        self.assert_mends("ip -6 route del fcbb:bb00:c001::/48", "p1: own segment", "fail",
+        self.assert_fixes("ip -6 route del fcbb:bb00:c001::/48", "p1: own segment", "fail",
                           "fcbb:bb00:c001:: is not unpacked", "action End.DT6 table local dev p1$")
 
     def test_own_segment_is_no_address(self):

@@ -85,16 +85,16 @@ def inside(space, make):
 
 
 # The addressing plan of docs/protocol/paths.md, written down a second time.
-def carrier(plane, source_row, uplink, row, downlink):
-    usids = [0x4000 + 16 * source_row]
-    if row != source_row:
-        usids += [0x8000 + 16 * uplink, 0x4000 + 16 * row]
+def carrier(plane, source_rack, uplink, rack, downlink):
+    usids = [0x4000 + 16 * source_rack]
+    if rack != source_rack:
+        usids += [0x8000 + 16 * uplink, 0x4000 + 16 * rack]
     usids.append(0xC000 + 16 * downlink)
     return "fcbb:bb00:" + ":".join(f"{usid + plane:x}" for usid in usids) + "::"
 
 
-def inner(plane, row, downlink):
-    return f"fd4d:5243:0:{plane:x}:0:0:{row:x}:{downlink + 1:x}"
+def inner(plane, rack, downlink):
+    return f"fd4d:5243:0:{plane:x}:0:0:{rack:x}:{downlink + 1:x}"
 
 
 def packed(address):
@@ -107,7 +107,7 @@ def ipv6(source, destination, next_header, payload):
 
 
 class Sender:
-    """Host 0, which is in row 0."""
+    """Host 0, which is in rack 0."""
 
     def __init__(self, lab):
         self.udp = [inside(f"mrc-{lab}-h0", lambda plane=plane: self.open(plane))
@@ -125,9 +125,9 @@ class Sender:
     def send_usid(self, plane, path, payload):
         self.udp[plane].sendto(payload, (path, MRC_PORT))
 
-    def send_srv6(self, plane, path, payload, row, downlink):
+    def send_srv6(self, plane, path, payload, rack, downlink):
         udp = struct.pack("!HHHH", 50000, MRC_PORT, 8 + len(payload), 0) + payload
-        packet = ipv6(inner(plane, 0, 0), inner(plane, row, downlink), 17, udp)
+        packet = ipv6(inner(plane, 0, 0), inner(plane, rack, downlink), 17, udp)
         self.raw.sendto(ipv6(inner(plane, 0, 0), path, 41, packet), (path, 0))
 
     def close(self):
@@ -167,7 +167,7 @@ class Receiver:
 
 
 class LabTest(unittest.TestCase):
-    """The usual lab, with a sender on h0 and a receiver on h3, in the other row."""
+    """The usual lab, with a sender on h0 and a receiver on h3, in the other rack."""
 
     OPTIONS = []
 
@@ -223,7 +223,7 @@ class Network(LabTest):
     def test_every_path_carries_both_kinds_of_packets(self):
         self.assertEqual(self.working_paths(), self.ALL)
 
-    def test_a_path_within_a_row_has_one_switch(self):
+    def test_a_path_within_a_rack_has_one_switch(self):
         neighbour = Receiver(LAB, "h1")
         try:
             for plane in range(PLANES):
@@ -294,7 +294,7 @@ class Exec(LabTest):
 
     def test_the_configuration_names_ports_and_place(self):
         text = pathlib.Path(f"/run/openmrc/labs/{LAB}/h3/openmrc.toml").read_text()
-        for line in ('name = "h3"', 'mode = "srv6"', "planes = 4", "rows = 2", "hosts_per_row = 2",
+        for line in ('name = "h3"', 'mode = "srv6"', "planes = 4", "racks = 2", "hosts_per_rack = 2",
                      "uplinks = 2", 'block = "fcbb:bb00::"', 'interface = "p2"',
                      'address = "fd4d:5243:0:2::1:2"', "evs = 8", 'rate = "10gbit"'):
             self.assertIn(f"\n{line}\n", "\n" + text)
@@ -478,7 +478,7 @@ class UpAndDown(unittest.TestCase):
     def all_up(self, lab):
         return all(it["state"] == "up" for it in json.loads(mrc("status", lab, "--json"))["links"])
 
-    def test_up_again_mends_and_refuses_another_shape(self):
+    def test_up_again_repairs_and_refuses_another_shape(self):
         first = mrc("up", LAB)
         self.assertIn("mrc lab exec", first)
         spaces = remains(LAB)

@@ -14,19 +14,19 @@ using sim::LinkFault;
 using sim::RcTransport;
 using sim::Scenario;
 
-fabric::LinkId uplink(std::uint8_t plane, std::uint32_t row, std::uint32_t port) {
-  return {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(plane), .row = row, .port = port};
+fabric::LinkId uplink(std::uint8_t plane, std::uint32_t rack, std::uint32_t port) {
+  return {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(plane), .rack = rack, .port = port};
 }
 
 Scenario four_planes() {
   Scenario scenario;
   scenario.shape = {.planes = 4,
-                    .rows = 2,
-                    .hosts_per_row = 2,
+                    .racks = 2,
+                    .hosts_per_rack = 2,
                     .uplinks = 2,
                     .host_link_bits_per_second = 100'000'000'000,
                     .uplink_bits_per_second = 50'000'000'000};
-  scenario.workload = sim::Permutation{.bytes = 1'000'000, .messages = 2, .across_rows = true};
+  scenario.workload = sim::Permutation{.bytes = 1'000'000, .messages = 2, .across_racks = true};
   return scenario;
 }
 
@@ -88,7 +88,7 @@ TEST(AsRc, OnePlaneStaysAsItIs) {
   EXPECT_EQ(describe_rc(scenario).find("plane"), std::string::npos);
 }
 
-TEST(ExpectedHops, PermutationAcrossRowsPassesThreeSwitches) {
+TEST(ExpectedHops, PermutationAcrossRacksPassesThreeSwitches) {
   Scenario scenario = four_planes();
   scenario.mtu = 1000;
   scenario.transport = RcTransport{};
@@ -98,7 +98,7 @@ TEST(ExpectedHops, PermutationAcrossRowsPassesThreeSwitches) {
   EXPECT_DOUBLE_EQ(expected_hops(scenario), 4 * 2 * 1000 * 4 * (1 + 1.5 / 4));
 }
 
-TEST(ExpectedHops, RingOfOneRowPassesOneSwitch) {
+TEST(ExpectedHops, RingOfOneRackPassesOneSwitch) {
   Scenario scenario = four_planes();
   scenario.mtu = 1000;
   scenario.transport = RcTransport{};

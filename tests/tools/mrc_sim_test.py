@@ -22,8 +22,8 @@ text = "What to see."
 seed = 5
 [fabric]
 planes = 2
-rows = 2
-hosts_per_row = 2
+racks = 2
+hosts_per_rack = 2
 uplinks = 2
 [workload]
 kind = "permutation"

@@ -204,9 +204,9 @@ TEST(PublishedBehaviour, MarksMoveTrafficOffAPathWithoutARetransmission) {
   const double share = uses[kMarked.raw()] / others;
   std::printf("marked path: %.0f %% of the others' traffic\n", share * 100);
   EXPECT_LE(share, 0.7);
-  for (const core::Count resent :
-       {core::Count::kResentLost, core::Count::kResentProbed, core::Count::kResentTimeout,
-        core::Count::kResentTrimmed, core::Count::kResentRefused, core::Count::kEvsLost}) {
+  for (const core::Count resent : {core::Count::kRetransmitsLoss, core::Count::kRetransmitsProbe,
+                                   core::Count::kRetransmitsTimeout, core::Count::kRetransmitsTrim,
+                                   core::Count::kRetransmitsRefused, core::Count::kEvsLost}) {
     EXPECT_EQ(counters.of(resent), 0u) << core::describe(resent).name;
   }
 }
@@ -221,8 +221,8 @@ TEST(PublishedBehaviour, ATrimmedPacketCostsOneRoundTripNotATimeout) {
   const Outcome trimmed = run_to_end(options);
   const Duration cost = trimmed.took - clean.took;
   std::printf("%lu packets trimmed: %ld ns later (round trip %ld ns)\n",
-              trimmed.sender.of(core::Count::kResentTrimmed), cost.raw(), kRtt.raw());
-  EXPECT_GE(trimmed.sender.of(core::Count::kResentTrimmed), 1u);
+              trimmed.sender.of(core::Count::kRetransmitsTrim), cost.raw(), kRtt.raw());
+  EXPECT_GE(trimmed.sender.of(core::Count::kRetransmitsTrim), 1u);
   EXPECT_EQ(trimmed.sender.of(core::Count::kTimeouts), 0u);
   EXPECT_LE(cost, kRtt + microseconds(1));
 }

@@ -43,7 +43,7 @@ int run(const Options& options, tools::MpiExchange& exchange) {
     const std::string problem = tools::write_text(options.json, sim::write_result_json(result));
     if (!problem.empty()) return fail(exchange, problem);
   }
-  return result.finished && sim::check_conservation(result.totals).empty() ? 0 : 1;
+  return result.finished && sim::check_packet_accounting(result.totals).empty() ? 0 : 1;
 }
 
 }  // namespace

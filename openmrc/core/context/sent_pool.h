@@ -27,7 +27,7 @@ struct SentPacket {
 // was never sent.
 struct SentChunk {
   std::uint64_t in_flight = 0;  // sent, nothing known
-  std::uint64_t lost = 0;       // to be sent again
+  std::uint64_t lost = 0;       // to be retransmitted
   std::array<SentPacket, 64> packets{};
 };
 using SentPool = Pool<SentChunk, 2>;

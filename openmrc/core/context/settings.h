@@ -61,7 +61,7 @@ struct EndpointSettings {
   // How many packets in a row take one EV, 1 to kEvBurstMax: with segmentation offload they leave
   // in one system call. 1 is pure spraying.
   std::uint8_t ev_burst = 1;
-  // Nothing is held for lost before something has arrived that was sent so much later. For hosts
+  // Nothing is declared lost before something has arrived that was sent so much later. For hosts
   // that are at times late by more than the network ever is.
   Duration reorder_floor{};
   // What a smaller packet takes of the congestion window. For software, to which every packet costs

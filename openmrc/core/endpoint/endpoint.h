@@ -188,9 +188,9 @@ class Endpoint {
   void refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now);
   void after_feedback(QueuePair& qp, const std::optional<Fatal>& fatal, Instant now);
   [[nodiscard]] ArrivalInfo arrival_info(Plane plane, const wire::Packet& packet) const;
-  [[nodiscard]] bool obey_port_status(Instant now, const wire::Ipv6Address& source,
-                                      const wire::EndpointRequest& request);
-  [[nodiscard]] bool is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const;
+  [[nodiscard]] bool apply_port_status(Instant now, const wire::Ipv6Address& source,
+                                       const wire::EndpointRequest& request);
+  [[nodiscard]] bool is_newer(Instant now, Peer& peer, wire::EndpointRequestId id) const;
   void take_direct_answer(Instant now, Plane arrived_by, const AwaitedRequest& awaited);
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
@@ -233,7 +233,7 @@ class Endpoint {
   void tell_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   void arm_peer(PeerIndex index, Peer& peer);
-  void hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now);
+  void on_plane_restored(PeerIndex index, Peer& peer, Plane plane, Instant now);
   void probe_ev(PeerIndex index, const Peer& peer, const PathSet::Choice& path,
                 AwaitedRequest::Kind kind);
   void queue_ev_probe(const Peer& peer, const PathSet::Choice& path, const AwaitedRequest& awaited);

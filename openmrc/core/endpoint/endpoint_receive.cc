@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What arrives. Everything here may come from anybody: it is checked before it is believed, and
-// what is not believed is counted by reason.
+// What arrives. Everything here may come from anybody: it is checked before it is accepted, and
+// what is not accepted is counted by reason.
 #include <algorithm>
 #include <variant>
 
@@ -202,11 +202,11 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
     return context_.counters.add(Count::kDropEndpointFlood);
   }
   if (!speaks_our_ip(packet, context_.settings.addresses[plane.raw()])) {
-    return context_.counters.add(Count::kDropEndpointPeer);
+    return context_.counters.add(Count::kDropUnknownPeer);
   }
   const wire::Ipv6Address source = source_of(packet);
   if (request.erth.op == wire::EndpointOp::kPortStatusUpdate &&
-      !obey_port_status(now, source, request)) {
+      !apply_port_status(now, source, request)) {
     return;
   }
   // MRC 9.3.1: a plane that peers are to leave must not look well.
@@ -226,7 +226,7 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
 // Whether a port status is news. Not if a newer one of the same endpoint has overtaken it on its
 // way: each endpoint numbers its requests in order, and none is on its way for as long as a second.
 // The numbers of one endpoint have the same upper bits; the bits that count wrap among themselves.
-bool Endpoint::is_news(Instant now, Peer& peer, wire::EndpointRequestId id) const {
+bool Endpoint::is_newer(Instant now, Peer& peer, wire::EndpointRequestId id) const {
   constexpr Duration kOnItsWayMax = seconds(1);
   const std::uint16_t counted = context_.settings.request_ids.counted;
   const auto last = std::find_if(
@@ -242,9 +242,9 @@ bool Endpoint::is_news(Instant now, Peer& peer, wire::EndpointRequestId id) cons
   return true;
 }
 
-// MRC 7.4.8. A status that would leave no way to the peer is not believed: it came over one.
-bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
-                                const wire::EndpointRequest& request) {
+// MRC 7.4.8. A status that would leave no way to the peer is not accepted: it came over one.
+bool Endpoint::apply_port_status(Instant now, const wire::Ipv6Address& source,
+                                 const wire::EndpointRequest& request) {
   const PlaneMask ports = planes_of(request.erth.port_status_mask) & PlaneMask::first(planes());
   bool known = false;
   if ((ports & local_ports_).empty()) {
@@ -253,11 +253,11 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
   }
   peers_.visit_address(source, [&](PeerIndex index, Peer& peer) {
     known = true;
-    if (!is_news(now, peer, request.id)) return true;
+    if (!is_newer(now, peer, request.id)) return true;
     for (std::size_t i = 0; i < planes(); ++i) {
       const Plane plane(static_cast<std::uint8_t>(i));
       if (ports.has(plane) && !peer.remote_ports.has(plane)) {
-        hope_for_plane(index, peer, plane, now);
+        on_plane_restored(index, peer, plane, now);
       }
     }
     peer.remote_ports = ports;
@@ -265,7 +265,7 @@ bool Endpoint::obey_port_status(Instant now, const wire::Ipv6Address& source,
     wake_waiting(peer);
     return true;
   });
-  context_.counters.add(known ? Count::kPortStatusReceived : Count::kDropEndpointPeer);
+  context_.counters.add(known ? Count::kPortStatusReceived : Count::kDropUnknownPeer);
   return known;
 }
 
@@ -310,7 +310,7 @@ void Endpoint::receive(Instant now, Plane arrived_by, const wire::Packet& packet
   // MRC 9.3.1: answered often enough, the path is good again. Once is enough if it is the only one
   // that is known to work.
   ProbeSettings probe = context_.settings.probe;
-  if (peer->is_silent(now)) probe.clean_answers = 1;
+  if (peer->is_silent(now)) probe.probe_successes = 1;
   if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(), probe)) {
     change_ev(context_, request.peer, *peer, request.ev, EvInput::kProbeClean, now);
     wake_waiting(*peer);

@@ -80,16 +80,16 @@ TEST(EndpointRequests, AnEvProbeIsAnsweredWithItsNumberAndTimestamp) {
 }
 
 // MRC 7.3
-TEST(EndpointRequests, AStrangersProbeIsAnsweredTheWayItCame) {
+TEST(EndpointRequests, AProbeOfAnUnknownPeerIsAnsweredTheWayItCame) {
   ScriptedPeer peer({.planes = 2});
-  const wire::Ipv6Address stranger = peer.address(1, 99);
+  const wire::Ipv6Address unknown_peer = peer.address(1, 99);
   peer.deliver(EndpointRequest{.id = EndpointRequestId(5)},
-               {.plane = kPlane1, .ev = Ev(0x1111c111), .source = stranger});
+               {.plane = kPlane1, .ev = Ev(0x1111c111), .source = unknown_peer});
   const Sent sent = peer.collect();
   ASSERT_EQ(sent.size(), 1U);
   const auto& route = std::get<wire::Ipv6Route>(sent[0].packet.route);
   EXPECT_EQ(sent[0].plane, kPlane1);
-  EXPECT_EQ(route.destination, stranger);
+  EXPECT_EQ(route.destination, unknown_peer);
   EXPECT_EQ(route.source, peer.address(1, 1));
   EXPECT_EQ(route.ev, Ev(0x1111c111));
 }
@@ -124,9 +124,9 @@ TEST(EndpointRequests, APathIsProbedOnRequestWhateverItsState) {
 // MRC 7.3
 TEST(EndpointRequests, AControllerAsksWhomItLikesByThePathItLikes) {
   ScriptedPeer peer({.planes = 2});
-  const wire::Ipv6Address stranger = peer.address(1, 0x99);
+  const wire::Ipv6Address unknown_peer = peer.address(1, 0x99);
   const wire::Ipv6Address carrier = wire::Ipv6Address::of({0xfcbb, 0xbb00, 0x4001, 0, 0, 0, 0, 0});
-  ASSERT_TRUE(peer.endpoint().send_request(peer.now(), {.destination = stranger,
+  ASSERT_TRUE(peer.endpoint().send_request(peer.now(), {.destination = unknown_peer,
                                                         .plane = Plane(1),
                                                         .ev = Ev(0x1234c111),
                                                         .outer = carrier,
@@ -135,7 +135,7 @@ TEST(EndpointRequests, AControllerAsksWhomItLikesByThePathItLikes) {
   ASSERT_EQ(probes.size(), 1U);
   EXPECT_EQ(probes[0].plane, Plane(1));
   const auto& route = std::get<wire::Ipv6Route>(probes[0].packet.route);
-  EXPECT_EQ(route.destination, stranger);
+  EXPECT_EQ(route.destination, unknown_peer);
   EXPECT_EQ(route.ev, Ev(0x1234c111));
   ASSERT_TRUE(route.encapsulation);
   EXPECT_EQ(route.encapsulation->destination, carrier);
@@ -213,7 +213,7 @@ TEST(EndpointRequests, ABadPathIsProbedEvery100MillisecondsAtTheLeast) {
 }
 
 // MRC 9.3.1
-TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeCleanAnswers) {
+TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeProbeSuccesses) {
   ScriptedPeer peer;
   const Ev bad = peer.ev(2);
   make_bad(peer, bad);
@@ -234,7 +234,7 @@ TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeCleanAnswers) {
 }
 
 // MRC 9.3.1
-TEST(EndpointRequests, TheCleanAnswersMustComeInARow) {
+TEST(EndpointRequests, TheProbeSuccessesMustBeConsecutive) {
   ScriptedPeer peer;
   make_bad(peer, peer.ev(2));
   for (const bool answered : {true, true, false, true, true}) {
@@ -523,7 +523,7 @@ TEST(EndpointRequests, NothingLeavesByAPortThatIsDown) {
 }
 
 // MRC 7.4.8
-TEST(EndpointRequests, ThePortStatusOfAPeerIsObeyedAndAnswered) {
+TEST(EndpointRequests, ThePortStatusOfAPeerIsAppliedAndAnswered) {
   ScriptedPeer peer({.planes = 2});
   peer.deliver(port_status(0b010));
   const auto responses = peer.collect_only<EndpointResponse>();
@@ -550,7 +550,7 @@ TEST(EndpointRequests, APortStatusConcernsOnlyThePeerItComesFrom) {
 }
 
 // MRC 7.4.8
-TEST(EndpointRequests, APortStatusThatWasOvertakenIsNotObeyed) {
+TEST(EndpointRequests, APortStatusThatWasOvertakenIsNotApplied) {
   ScriptedPeer peer({.planes = 2});
   peer.deliver(port_status(0b010, 3));
   peer.deliver(port_status(0b110, 0xfffe));

@@ -58,7 +58,7 @@ void Endpoint::arm_peer(PeerIndex index, Peer& peer) {
 }
 
 // A port of ours or of the peer is back: while it was away its paths were probed ever more rarely.
-void Endpoint::hope_for_plane(PeerIndex index, Peer& peer, Plane plane, Instant now) {
+void Endpoint::on_plane_restored(PeerIndex index, Peer& peer, Plane plane, Instant now) {
   peer.prober.start_again(peer.paths.profile().range(plane), now, peer.congestion.base_rtt());
   arm_peer(index, peer);
 }
@@ -148,7 +148,7 @@ void Endpoint::set_port(Instant now, Plane plane, bool up) {
     Peer* peer = peers_.find(index);
     if (peer == nullptr) continue;
     tell_port_status(index, *peer, now);
-    if (up) hope_for_plane(index, *peer, plane, now);
+    if (up) on_plane_restored(index, *peer, plane, now);
     wake_waiting(*peer);
   }
 }

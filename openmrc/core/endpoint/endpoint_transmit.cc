@@ -66,8 +66,8 @@ void Endpoint::make_ready(QueuePair& qp) {
   ready_.push_back(queue_pairs_, qp.connection.index);
 }
 
-// As many as the window has room for, in the order in which they came. Nobody is woken in vain: who
-// finds the window closed goes to the end of the line, and could miss every opening.
+// As many as the window has room for, in the order in which they came. Nobody is woken spuriously:
+// who finds the window closed goes to the end of the line, and could miss every opening.
 void Endpoint::wake_waiting(Peer& peer) {
   for (ByteCount taken; !peer.waiting.empty();) {
     QueuePair& first = queue_pairs_[peer.waiting.first()];
@@ -124,7 +124,7 @@ Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, 
   if (!at.peer.may_send(offer.size)) return Sent::kMustWait;
   const PlaneMask usable = ports_to(at.peer) & at.peer.paths.planes();
   if (usable.empty()) {
-    qp.requestor.found_no_way(at);
+    qp.requestor.on_no_route(at);
     return Sent::kMustWait;
   }
   const auto path = at.peer.paths.choose(ports & usable, offer.avoid);
@@ -134,7 +134,7 @@ Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, 
   out.packet.transport.pkey = context_.settings.pkey;
   // A peer that does not answer trimmed packets shall not get any (MRC 8).
   out.packet.traffic_class = !qp.connection.peer_sends_trim_nacks ? wire::TrafficClass::kNoTrim
-                             : offer.what == Requestor::Next::kResend
+                             : offer.what == Requestor::Next::kRetransmit
                                  ? wire::TrafficClass::kTrimmableRetransmission
                                  : wire::TrafficClass::kTrimmable;
   qp.requestor.send(at, offer, *path, hold<wire::RdmaWrite>(out.packet.transport.body));
@@ -329,7 +329,7 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
   return Sent::kYes;
 }
 
-// MRC 7.3: to a peer over a path that is known to work; to a stranger back the way it came.
+// MRC 7.3: to a peer over a path that is known to work; to an unknown peer back the way it came.
 Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const ControlItem& item,
                                        Transmit& out) {
   Peer* known = nullptr;

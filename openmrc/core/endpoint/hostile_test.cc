@@ -58,7 +58,7 @@ class Hostile : public testing::Test {
     }
   }
 
-  [[nodiscard]] Arrival from_stranger() const { return {.source = peer_.address(0, 99)}; }
+  [[nodiscard]] Arrival from_unknown_peer() const { return {.source = peer_.address(0, 99)}; }
 
   ScriptedPeer peer_;
   Sent sent_;
@@ -85,10 +85,11 @@ TEST_F(Hostile, ASackWhoseBitmapShowsPacketsThatWereNeverSent) {
 
 // MRC 6.1
 TEST_F(Hostile, FeedbackThatDoesNotComeFromThePeer) {
-  expect_dropped(Count::kDropSource, peer_.sack(4), from_stranger());
-  expect_dropped(Count::kDropSource, peer_.nack(sent_[0], NackReason::kTrimmed), from_stranger());
-  expect_dropped(Count::kDropSource, peer_.acknowledge(4, 2), from_stranger());
-  expect_dropped(Count::kDropSource, peer_.probe(1), from_stranger());
+  expect_dropped(Count::kDropSource, peer_.sack(4), from_unknown_peer());
+  expect_dropped(Count::kDropSource, peer_.nack(sent_[0], NackReason::kTrimmed),
+                 from_unknown_peer());
+  expect_dropped(Count::kDropSource, peer_.acknowledge(4, 2), from_unknown_peer());
+  expect_dropped(Count::kDropSource, peer_.probe(1), from_unknown_peer());
 }
 
 // MRC 6.1
@@ -182,10 +183,10 @@ TEST_F(Hostile, ANackOfAPathThatThePacketDidNotTake) {
 
 // MRC 6.3
 TEST_F(Hostile, ARequestThatDoesNotComeFromThePeer) {
-  expect_dropped(Count::kDropSource, peer_.write(1), from_stranger());
+  expect_dropped(Count::kDropSource, peer_.write(1), from_unknown_peer());
   wire::RdmaWrite wrong_key = peer_.write(1);
   wrong_key.reth.rkey = RKey(0);
-  expect_dropped(Count::kDropSource, wrong_key, from_stranger());
+  expect_dropped(Count::kDropSource, wrong_key, from_unknown_peer());
 }
 
 // MRC 6.3
@@ -259,8 +260,8 @@ EndpointRequest port_status(std::uint32_t mask) {
 }
 
 // MRC 7.4.8
-TEST_F(Hostile, APortStatusFromAStranger) {
-  expect_dropped(Count::kDropEndpointPeer, port_status(0b010), from_stranger());
+TEST_F(Hostile, APortStatusFromAnUnknownPeer) {
+  expect_dropped(Count::kDropUnknownPeer, port_status(0b010), from_unknown_peer());
 }
 
 // MRC 7.4.8
@@ -288,7 +289,7 @@ TEST_F(Hostile, AnEndpointResponseThatIsNotAwaited) {
 }
 
 // MRC 7.3
-TEST(HostileResponse, FromAStrangerOrForTheSecondTime) {
+TEST(HostileResponse, FromAnUnknownPeerOrForTheSecondTime) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
   const auto probes = peer.collect_only<EndpointRequest>();

@@ -54,7 +54,7 @@ bool EvProber::answered(EvIndex ev, Instant now, Duration rtt, const ProbeSettin
     found->next = now + rtt;
     ++found->clean;
   }
-  if (found->clean < settings.clean_answers) return false;
+  if (found->clean < settings.probe_successes) return false;
   bad_.erase(found);
   return true;
 }

@@ -13,7 +13,7 @@ namespace openmrc::core {
 
 // How ASSUMED_BAD paths are tried again (MRC 9.3.1 leaves it open).
 struct ProbeSettings {
-  std::uint8_t clean_answers = 3;             // in a row, to be good again
+  std::uint8_t probe_successes = 3;           // in a row, to be good again
   Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
 };
 
@@ -24,7 +24,7 @@ class EvProber {
   // From now on `ev` is out of use: first probe after one round trip.
   void add(EvIndex ev, Instant now, Duration rtt);
   void remove(EvIndex ev);
-  // There is reason to hope for these EVs: their port is back. As if they had gone bad just now.
+  // These EVs may work again: their port is back. As if they had gone bad just now.
   void start_again(PlaneRange evs, Instant now, Duration rtt);
 
   // The next path to probe, if one is due. The caller sends the probe. One that was not answered

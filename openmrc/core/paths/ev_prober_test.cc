@@ -12,7 +12,7 @@ namespace {
 constexpr EvIndex kEv{7};
 constexpr Instant kStart(1'000'000);
 constexpr Duration kRtt = microseconds(10);
-constexpr ProbeSettings kSettings{.clean_answers = 3, .interval_max = milliseconds(1)};
+constexpr ProbeSettings kSettings{.probe_successes = 3, .interval_max = milliseconds(1)};
 
 // The next probe, at the time the prober wants to be asked.
 Instant next_probe(EvProber& prober, EvIndex ev = kEv) {
@@ -61,7 +61,7 @@ TEST(EvProber, DoesNotGiveUpAProbeBeforeItsAnswerCouldBeHere) {
   const Instant sent = next_probe(prober);
   EXPECT_GE(prober.next_time(), sent + kRtt * 2);
   // The largest interval is shorter than a round trip.
-  constexpr ProbeSettings kHasty{.clean_answers = 3, .interval_max = microseconds(1)};
+  constexpr ProbeSettings kHasty{.probe_successes = 3, .interval_max = microseconds(1)};
   for (int i = 0; i < 5; ++i) {
     const Instant when = prober.next_time();
     ASSERT_EQ(prober.next_due(when, kRtt, kHasty), kEv);

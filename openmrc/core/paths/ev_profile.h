@@ -54,7 +54,7 @@ struct PlaneRange {
 };
 
 struct EvProfileOptions {
-  // No EV is put out of use for failure when only this many are left in use.
+  // No EV is disabled for failure when only this many are left in use.
   std::size_t min_active = 0;
   // How many EVs of a plane are in use at once; the others stand by to replace one of the same
   // plane. 0: all are in use.

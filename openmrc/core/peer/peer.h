@@ -33,7 +33,7 @@ struct PathFlight {
   struct OnEv {
     std::uint32_t latest = 0;  // order of the latest that has arrived
     std::uint8_t sent = 0;     // how many were sent, wrapping
-    std::uint8_t settled = 0;  // how many have arrived or are held for lost, wrapping
+    std::uint8_t settled = 0;  // how many have arrived or are declared lost, wrapping
     Instant heard{};           // when something that took it was last known to have arrived
   };
   std::array<OnEv, kEvsPerProfileMax> on_ev{};
@@ -94,8 +94,8 @@ struct Peer {
 
   EvProber prober;
   Timer timer;
-  Instant last_heard{};     // any packet that was believed
-  Instant last_feedback{};  // what was believed of SACKs, NACKs and acknowledgements
+  Instant last_heard{};     // any packet that was accepted
+  Instant last_feedback{};  // what was accepted of SACKs, NACKs and acknowledgements
   Instant last_sent{};      // data
   Instant next_refresh{};   // of the reverse paths
   Instant next_probe{};     // the first time at which no reliability probe has its place yet

@@ -70,7 +70,7 @@ void Requestor::arm(const Turn& turn) {
 // Oldest gap first, and gaps before new packets (MRC 7.4.4).
 Requestor::Offer Requestor::next(Context& context, std::uint32_t mtu) {
   if (ack_wanted_ || window_.has_lost()) [[unlikely]]
-    return next_resend(context);
+    return next_retransmit(context);
   if (current_ == kNoElement || window_.size() >= psn_range_) return {};
   const SendMessage& message = context.messages[current_];
   const bool is_held = offset_ == 0 && message.has_immediate && immediates_open_ >= immediates_max_;
@@ -86,14 +86,14 @@ Requestor::Offer Requestor::next(Context& context, std::uint32_t mtu) {
                            context.settings.packet_weight_min)};
 }
 
-Requestor::Offer Requestor::next_resend(Context& context) {
+Requestor::Offer Requestor::next_retransmit(Context& context) {
   // For an acknowledgement: what is sent has arrived already and does not count as in flight.
-  if (ack_wanted_) return {.what = Next::kResend};
+  if (ack_wanted_) return {.what = Next::kRetransmit};
   const UnwrappedPsn psn = window_.oldest_lost(context.sent);
   // The responder may have shrunk the window below what is lost (MRC 7.5.1).
   if (psn - window_.oldest() >= psn_range_) return {};
   const SentPacket& packet = window_.packet(context.sent, psn);
-  return {.what = Next::kResend, .avoid = packet.ev, .size = ByteCount(packet.size)};
+  return {.what = Next::kRetransmit, .avoid = packet.ev, .size = ByteCount(packet.size)};
 }
 
 void Requestor::begin_message(SendMessage& message) {
@@ -122,11 +122,11 @@ void Requestor::begin_message(SendMessage& message) {
 void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
                      wire::RdmaWrite& out) {
   const bool was_empty = window_.empty();
-  no_way_ = false;
+  no_route_ = false;
   if (offer.what == Next::kNew) [[likely]] {
     send_new(turn, offer, path, out);
   } else {
-    resend(turn, path, out);
+    retransmit(turn, path, out);
   }
   if (was_empty) {
     interval_began_ = turn.now;
@@ -170,15 +170,15 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
   }
 }
 
-void Requestor::found_no_way(const Turn& turn) {
-  if (no_way_) return;
-  no_way_ = true;
+void Requestor::on_no_route(const Turn& turn) {
+  if (no_route_) return;
+  no_route_ = true;
   interval_began_ = turn.now;
   arm(turn);
 }
 
 // MRC 7.4.4: a retransmission says so, takes a fresh path, and wants to be answered.
-void Requestor::resend(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out) {
+void Requestor::retransmit(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out) {
   Context& context = turn.context;
   UnwrappedPsn psn;
   PoolIndex message_index = messages_.first();
@@ -187,10 +187,10 @@ void Requestor::resend(const Turn& turn, const PathSet::Choice& path, wire::Rdma
     last_sent_ = turn.now;
     const SendMessage& message = context.messages[message_index];
     psn = UnwrappedPsn(message.first_psn + message.packets - 1);
-    context.counters.add(Count::kResentForAck);
+    context.counters.add(Count::kRetransmitsForAck);
   } else {
     psn = window_.oldest_lost(context.sent);
-    SentPacket& packet = window_.resend(context.sent, psn);
+    SentPacket& packet = window_.retransmit(context.sent, psn);
     message_index = packet.message;
     if (packet.transmissions < 0xff) ++packet.transmissions;
     context.counters.add(packet.lost_because);
@@ -209,7 +209,7 @@ void Requestor::resend(const Turn& turn, const PathSet::Choice& path, wire::Rdma
   out.ack_request = true;
   if (context.tracing()) {
     context.record({.when = turn.now,
-                    .kind = TraceKind::kResent,
+                    .kind = TraceKind::kRetransmitted,
                     .qpn = turn.connection.local,
                     .psn = psn.wrapped(),
                     .ev = path.ev,

@@ -44,7 +44,7 @@ class Requestor {
   // caller to ask.
   enum class Next : std::uint8_t {
     kNothing,
-    kResend,
+    kRetransmit,
     kNew,
     kNoRoom,  // the endpoint's limit of packets in flight is reached
   };
@@ -60,7 +60,7 @@ class Requestor {
   void send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
             wire::RdmaWrite& out);
   // It cannot be sent: there is no way to the peer. After a timeout that counts as a retry.
-  void found_no_way(const Turn& turn);
+  void on_no_route(const Turn& turn);
 
   void on_sack(const Turn& turn, const wire::Sack& sack);
   [[nodiscard]] std::optional<Fatal> on_nack(const Turn& turn, const wire::Nack& nack);
@@ -90,12 +90,12 @@ class Requestor {
  private:
   // requestor.cc
   void begin_message(SendMessage& message);
-  [[nodiscard]] Offer next_resend(Context& context);
+  [[nodiscard]] Offer next_retransmit(Context& context);
   void complete_first(const Turn& turn, WorkStatus status, Flush how = Flush::kComplete);
   void send_new(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
                 wire::RdmaWrite& out);
   void depart(const Turn& turn, SentPacket& packet, const PathSet::Choice& path);
-  void resend(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out);
+  void retransmit(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out);
   void arm(const Turn& turn);
 
   // requestor_feedback.cc
@@ -150,9 +150,9 @@ class Requestor {
   std::uint8_t linear_retries_ = 0;
   std::uint8_t exponential_retries_ = 0;
   std::uint8_t probes_in_row_ = 0;  // without feedback
-  bool ack_wanted_ = false;         // the last packet of a message is to be sent again
+  bool ack_wanted_ = false;         // the last packet of a message is to be retransmitted
   bool probe_awaited_ = false;
-  bool no_way_ = false;  // nothing is in flight, and there was no way to the peer
+  bool no_route_ = false;  // nothing is in flight, and there was no way to the peer
   std::uint16_t probe_id_ = 0;
   std::uint32_t retries_ = 0;  // of the oldest packet, without progress
   Instant probe_sent_{};

@@ -8,11 +8,11 @@
 namespace openmrc::core {
 namespace {
 
-// How much earlier than something that has arrived a missing packet must have been sent to be held
-// for lost: paths differ in length and in queues. Three quarters of a round trip show a dead path
-// within two.
-// It widens, by a quarter at a time, when packets turn up that were held for lost, up to what full
-// queues on one path and empty ones on another can explain; and narrows again in time.
+// How much earlier than something that has arrived a missing packet must have been sent to be
+// declared lost: paths differ in length and in queues. Three quarters of a round trip show a dead
+// path within two. It widens, by a quarter at a time, when packets turn up that were declared lost,
+// up to what full queues on one path and empty ones on another can explain; and narrows again in
+// time.
 constexpr unsigned kReorderQuartersMax = 8;
 constexpr std::int64_t kReorderNarrowsAfter = 64;  // round trips
 
@@ -35,7 +35,7 @@ Duration reorder_tolerance(const Turn& turn) {
 // A packet has arrived that had been given up: it was late, not lost.
 void widen_reorder_tolerance(const Turn& turn) {
   Peer& peer = turn.peer;
-  turn.context.counters.add(Count::kResentInVain);
+  turn.context.counters.add(Count::kSpuriousRetransmits);
   if (turn.now - peer.reorder_changed < peer.congestion.base_rtt()) return;
   peer.reorder_changed = turn.now;
   if (peer.reorder_quarters < kReorderQuartersMax) ++peer.reorder_quarters;
@@ -153,8 +153,8 @@ void Requestor::heard(const Turn& turn) {
 [[gnu::always_inline]] inline void Requestor::arrived(const Turn& turn, SentPacket& packet,
                                                       bool was_in_flight) {
   Peer& peer = turn.peer;
-  if (!was_in_flight) {  // held for lost, and settled when that was decided
-    if (packet.lost_because == Count::kResentLost) widen_reorder_tolerance(turn);
+  if (!was_in_flight) {  // declared lost, and settled when that was decided
+    if (packet.lost_because == Count::kRetransmitsLoss) widen_reorder_tolerance(turn);
     return;
   }
   peer.in_flight -= ByteCount(packet.size);
@@ -164,7 +164,7 @@ void Requestor::heard(const Turn& turn) {
   if (packet.transmissions > 1) {
     // Unless it came back sooner than anything can.
     const bool too_soon = turn.now - packet.sent < peer.congestion.least_rtt() * 3 / 4;
-    if (too_soon && packet.lost_because == Count::kResentLost) widen_reorder_tolerance(turn);
+    if (too_soon && packet.lost_because == Count::kRetransmitsLoss) widen_reorder_tolerance(turn);
     return;
   }
   if (sent_before(peer.arrived_order, packet.order)) {
@@ -270,7 +270,7 @@ void Requestor::find_lost(const Turn& turn) {
                             const bool overtaken = sent_before(packet.order, on_ev.latest);
                             const bool late = packet.sent < excusable && on_ev.heard < silent_since;
                             if (late || (overtaken && packet.sent <= excusable_on_ev)) {
-                              lose(turn, psn, packet, Count::kResentLost, true);
+                              lose(turn, psn, packet, Count::kRetransmitsLoss, true);
                             } else if (overtaken) {
                               peer.has_gap = true;  // to be looked at again
                             }
@@ -288,13 +288,13 @@ void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
                                                               turn.context.settings.reorder_floor);
   window_.visit_in_flight(turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet) {
     if (packet.sent <= long_before) {
-      lose(turn, psn, packet, Count::kResentProbed, true);
+      lose(turn, psn, packet, Count::kRetransmitsProbe, true);
     }
     return true;
   });
 }
 
-// It is in flight no longer, and will be sent again.
+// It is in flight no longer, and will be retransmitted.
 void Requestor::settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
   window_.mark_lost(turn.context.sent, psn);
   packet.lost_because = cause;
@@ -302,7 +302,7 @@ void Requestor::settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& pack
   ++turn.peer.flight->on_ev[packet.ev.raw()].settled;
 }
 
-// A packet in flight has vanished: it will be sent again. Loss without a trace is the path's
+// A packet in flight has vanished: it will be retransmitted. Loss without a trace is the path's
 // failure (MRC 9.3.1), unless it is the peer that is silent.
 void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause,
                      bool blame_path) {
@@ -368,12 +368,12 @@ void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
                         wire::NackReason reason) {
   using wire::NackReason;
   if (!is_trim(reason)) {
-    return lose(turn, psn, packet, Count::kResentRefused, false);
+    return lose(turn, psn, packet, Count::kRetransmitsRefused, false);
   }
   Peer& peer = turn.peer;
   settle_lost(
       turn, psn, packet,
-      reason == NackReason::kTrimmed ? Count::kResentTrimmed : Count::kResentTrimmedLastHop);
+      reason == NackReason::kTrimmed ? Count::kRetransmitsTrim : Count::kRetransmitsTrimLastHop);
   // Both trims cut the window: MRC has no receiver credits that would (MRC 8).
   peer.congestion.on_trim(
       {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});

@@ -86,7 +86,7 @@ TEST(Requestor, HoldsAPacketForLostThatALaterOneOnItsPathOvertook) {
   peer.deliver(peer.sack_out_of_order(next_on_same_ev(sent, 0)));
   const Sent again = peer.collect();
   EXPECT_EQ(psns_of(again), (Psns{100}));
-  EXPECT_EQ(peer.count(Count::kResentLost), 1U);
+  EXPECT_EQ(peer.count(Count::kRetransmitsLoss), 1U);
   EXPECT_EQ(peer.ev_state(ev_of(sent[0])), EvState::kAssumedBad);
 }
 
@@ -128,7 +128,7 @@ TEST(Requestor, WaitsLongerForLatePacketsOnceOneTurnedUpThatWasHeldForLost) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
   peer.advance(kRtt / 4);
   peer.deliver(peer.sack(2));  // sooner than the retransmission can have been acknowledged
-  EXPECT_EQ(peer.count(Count::kResentInVain), 1U);
+  EXPECT_EQ(peer.count(Count::kSpuriousRetransmits), 1U);
   EXPECT_EQ(peer.peer().reorder_quarters, Peer::kReorderQuartersMin + 1);
 }
 
@@ -139,7 +139,7 @@ TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
   peer.advance(kRtt);
   peer.deliver(peer.sack(2));
-  EXPECT_EQ(peer.count(Count::kResentInVain), 0U);
+  EXPECT_EQ(peer.count(Count::kSpuriousRetransmits), 0U);
   EXPECT_EQ(peer.peer().reorder_quarters, Peer::kReorderQuartersMin);
 }
 
@@ -147,12 +147,12 @@ TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
 TEST(Requestor, HoldsNothingForLostBelowTheReorderFloor) {
   ScriptedPeer early({.evs_per_plane = 64, .reorder_floor = kRtt * 5});
   send_two_and_deliver_the_second(early, kRtt * 5);
-  EXPECT_EQ(early.count(Count::kResentLost), 0U);
+  EXPECT_EQ(early.count(Count::kRetransmitsLoss), 0U);
   EXPECT_EQ(only<wire::RdmaWrite>(early.collect()).size(), 0U) << "it may still come";
   ScriptedPeer late({.evs_per_plane = 64, .reorder_floor = kRtt * 5});
   send_two_and_deliver_the_second(late, kRtt * 5 + nanoseconds(1));
   EXPECT_EQ(only<wire::RdmaWrite>(late.collect()).size(), 1U);
-  EXPECT_EQ(late.count(Count::kResentLost), 1U);
+  EXPECT_EQ(late.count(Count::kRetransmitsLoss), 1U);
 }
 
 // MRC 7.4.5: the way that a SACK takes may be longer than that of the one before it.
@@ -207,7 +207,7 @@ TEST(Requestor, WhatIsTooSoonGoesByTheLeastRoundTripNotByTheBaseOne) {
     EXPECT_EQ(psns_of(peer.collect()).size(), 1U);
     peer.advance(kRtt / 2);
     peer.deliver(peer.sack(base + 2));
-    EXPECT_EQ(peer.count(Count::kResentInVain), seen ? 0U : 1U);
+    EXPECT_EQ(peer.count(Count::kSpuriousRetransmits), seen ? 0U : 1U);
   }
 }
 
@@ -242,7 +242,7 @@ TEST(Requestor, SaysOfARetransmissionThatItIsOne) {
 }
 
 // MRC 7.4.4
-TEST(Requestor, SendsAgainOnAnotherPath) {
+TEST(Requestor, RetransmitsOnAnotherPath) {
   // A refusal does not take the path out of use, so that only the rule keeps the packet off it.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ScriptedPeer peer({.evs_per_plane = 2, .seed = seed});
@@ -269,7 +269,7 @@ TEST(Requestor, SendsTheOldestGapFirstAndGapsBeforeNewPackets) {
 }
 
 // MRC 7.4.4
-TEST(Requestor, SendsAgainOnlyWithinTheCongestionWindow) {
+TEST(Requestor, RetransmitsOnlyWithinTheCongestionWindow) {
   ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
   peer.post(1, 1000 * kMtu);
   const Sent sent = peer.collect();
@@ -415,7 +415,7 @@ class RequestorNack : public testing::TestWithParam<NackCase> {
 };
 
 // MRC 7.5.3
-TEST_P(RequestorNack, HasThePacketSentAgainAtOnce) {
+TEST_P(RequestorNack, HasThePacketRetransmittedAtOnce) {
   ScriptedPeer peer;
   peer.post(1, 4 * kMtu);
   const Sent sent = peer.collect();
@@ -481,13 +481,13 @@ TEST_P(RequestorNack, AgainAndAgainEndsTheQueuePairUnlessForTrimming) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table73, RequestorNack,
-    testing::Values(NackCase{NackReason::kTrimmed, EvState::kSkip, Count::kResentTrimmed},
-                    NackCase{NackReason::kTrimmedLastHop, EvState::kGood,
-                             Count::kResentTrimmedLastHop},
-                    NackCase{NackReason::kNoBitmap, EvState::kGood, Count::kResentRefused},
-                    NackCase{NackReason::kNoPacketBuffer, EvState::kGood, Count::kResentRefused},
-                    NackCase{NackReason::kNoResource, EvState::kGood, Count::kResentRefused},
-                    NackCase{NackReason::kPsnOutOfWindow, EvState::kGood, Count::kResentRefused}),
+    testing::Values(
+        NackCase{NackReason::kTrimmed, EvState::kSkip, Count::kRetransmitsTrim},
+        NackCase{NackReason::kTrimmedLastHop, EvState::kGood, Count::kRetransmitsTrimLastHop},
+        NackCase{NackReason::kNoBitmap, EvState::kGood, Count::kRetransmitsRefused},
+        NackCase{NackReason::kNoPacketBuffer, EvState::kGood, Count::kRetransmitsRefused},
+        NackCase{NackReason::kNoResource, EvState::kGood, Count::kRetransmitsRefused},
+        NackCase{NackReason::kPsnOutOfWindow, EvState::kGood, Count::kRetransmitsRefused}),
     [](const auto& of) { return std::string(name(of.param.reason)); });
 
 // MRC 7.5.3

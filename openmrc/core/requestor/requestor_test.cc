@@ -192,7 +192,7 @@ TEST(Requestor, GoesOnBeyondTheLastPsn) {
 }
 
 // MRC 7.4.4
-TEST(Requestor, SendsAgainAcrossTheLastPsn) {
+TEST(Requestor, RetransmitsAcrossTheLastPsn) {
   ScriptedPeer peer({.first_psn = Psn(0xfffffe)});
   peer.post(1, 5 * kMtu);
   const Sent sent = peer.collect();
@@ -272,9 +272,9 @@ TEST(Requestor, LeavesABurstWholeThoughOthersWaitForTheirTurn) {
   // Two queue pairs to this peer, which share its paths, and one to another.
   ScriptedPeer peer({.evs_per_plane = 64, .ev_burst = 20});
   const Qpn neighbour = peer.connect(Qpn(0x778));
-  const Qpn stranger = peer.connect(Qpn(0x777), 9);
+  const Qpn unknown_peer = peer.connect(Qpn(0x777), 9);
   peer.post(1, 80 * kMtu);
-  for (const Qpn qpn : {neighbour, stranger}) {
+  for (const Qpn qpn : {neighbour, unknown_peer}) {
     ASSERT_FALSE(peer.endpoint().post_write(qpn, peer.now(),
                                             {.id = 2,
                                              .data = wire::Payload::of_length(80 * kMtu),
@@ -292,10 +292,11 @@ TEST(Requestor, LeavesABurstWholeThoughOthersWaitForTheirTurn) {
       length = 1;
     }
   }
-  const auto of_stranger = [&](const Transmit& one) {
+  const auto of_unknown_peer = [&](const Transmit& one) {
     return std::get<wire::Ipv6Route>(one.packet.route).destination == peer.address(0, 9);
   };
-  EXPECT_TRUE(std::any_of(sent.begin(), sent.begin() + 60, of_stranger)) << "all have their turn";
+  EXPECT_TRUE(std::any_of(sent.begin(), sent.begin() + 60, of_unknown_peer))
+      << "all have their turn";
 }
 
 // MRC 7.4.6

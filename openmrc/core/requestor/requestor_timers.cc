@@ -81,7 +81,7 @@ Instant Requestor::next_deadline(const Turn& turn) {
   if (messages_.empty()) return kNever;
   const bool awaits = awaits_acknowledgement(turn.context);
   // What waits for its turn waits for others, whose timers run.
-  if (window_.empty() && !awaits && !no_way_) return kNever;
+  if (window_.empty() && !awaits && !no_route_) return kNever;
   const bool can_probe = probes_help() || (awaits && retries_ == 0);
   const Instant timeout = timeout_deadline();
   return can_probe ? std::min(timeout, probe_deadline(turn)) : timeout;
@@ -111,7 +111,7 @@ std::optional<Fatal> Requestor::on_timer(const Turn& turn, bool reachable) {
     if (begun || !reachable) {
       fatal = time_out(turn);
     } else {
-      no_way_ = false;  // there is one again
+      no_route_ = false;  // there is one again
     }
   } else if (!messages_.empty() && probe_deadline(turn) <= turn.now) {
     if (probes_help()) {
@@ -140,7 +140,7 @@ std::optional<Fatal> Requestor::time_out(const Turn& turn) {
   const bool was_sent = last_sent_ >= interval_began_;
   const bool has_expired = lose_expired(turn, turn.now - timeout());
   interval_began_ = turn.now;
-  const bool was_tried = was_sent || has_expired || no_way_ || turn.peer.is_silent(turn.now);
+  const bool was_tried = was_sent || has_expired || no_route_ || turn.peer.is_silent(turn.now);
   if (was_tried && charge_retry()) {
     const UnwrappedPsn psn = window_.empty() && awaits_acknowledgement(turn.context)
                                  ? UnwrappedPsn(turn.context.messages[messages_.first()].first_psn)
@@ -161,7 +161,7 @@ bool Requestor::lose_expired(const Turn& turn, Instant expired) {
         // been, it is the peer that is silent, and no path is better than another.
         const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order) &&
                                    packet.sent + turn.peer.congestion.rtt() <= last_feedback_;
-        lose(turn, psn, packet, Count::kResentTimeout, others_arrive);
+        lose(turn, psn, packet, Count::kRetransmitsTimeout, others_arrive);
         return any = true;
       });
   return any;

@@ -32,7 +32,7 @@ using Psns = std::vector<std::uint32_t>;
 // ---- silence ----
 
 // MRC 6.3.1
-TEST(Requestor, SendsTheLastPacketAgainIfTheAcknowledgementIsLost) {
+TEST(Requestor, RetransmitsTheLastPacketIfTheAcknowledgementIsLost) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
   (void)peer.collect();
@@ -43,7 +43,7 @@ TEST(Requestor, SendsTheLastPacketAgainIfTheAcknowledgementIsLost) {
   ASSERT_EQ(psns_of(again), (Psns{102}));
   EXPECT_TRUE(write_of(again[0]).retransmission);
   EXPECT_EQ(write_of(again[0]).part, MessagePart::last());
-  EXPECT_EQ(peer.count(Count::kResentForAck), 1U);
+  EXPECT_EQ(peer.count(Count::kRetransmitsForAck), 1U);
   EXPECT_EQ(peer.peer().in_flight, ByteCount(0)) << "it has arrived already";
   peer.deliver(peer.sack(3));
   peer.deliver(peer.acknowledge(3, 1));
@@ -139,7 +139,7 @@ TEST(Requestor, WaitingForTheWindowIsNotARetry) {
 }
 
 // MRC 7.4.6
-TEST(Requestor, SendsAgainWhatTheAnswerToAProbeShowsToBeMissing) {
+TEST(Requestor, RetransmitsWhatTheAnswerToAProbeShowsToBeMissing) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 6 * kMtu);
   (void)peer.collect();
@@ -152,7 +152,7 @@ TEST(Requestor, SendsAgainWhatTheAnswerToAProbeShowsToBeMissing) {
   sack.cc_state.ooo_count = 1;
   peer.deliver(sack);
   EXPECT_EQ(psns_of(peer.collect()), (Psns{102, 103, 105}));
-  EXPECT_EQ(peer.count(Count::kResentProbed), 3U);
+  EXPECT_EQ(peer.count(Count::kRetransmitsProbe), 3U);
 }
 
 // MRC 7.4.6: hosts are late at times.
@@ -175,7 +175,7 @@ TEST(Requestor, AnAnswerThatComesAfterTheNextProbeCountsAsOfItsTimestamp) {
 }
 
 // MRC 7.4.6
-TEST(Requestor, SendsNothingAgainForAnAnswerThatIsNotAwaited) {
+TEST(Requestor, RetransmitsNothingForAnAnswerThatIsNotAwaited) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 6 * kMtu);
   (void)peer.collect();
@@ -212,7 +212,7 @@ TEST(Requestor, ProbesAsSoonAsEverOnceThePeerHasAnsweredAgain) {
 }
 
 // What happens at which time after the start, until the queue pair gives up or `count` is reached.
-std::vector<Duration> resend_times(ScriptedPeer& peer, std::size_t count) {
+std::vector<Duration> retransmit_times(ScriptedPeer& peer, std::size_t count) {
   std::vector<Duration> times;
   const Instant start = peer.now();
   while (times.size() < count && peer.state() == QueuePairState::kReadyToSend && peer.fire_next()) {
@@ -231,11 +231,11 @@ TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
   // Retries 1 and 2 wait as long as the first transmission; 3, 4 and 5 each twice the one before.
   const std::vector<Duration> expected{kTimeout, kTimeout * 2, kTimeout * 3, kTimeout * 5,
                                        kTimeout * 9};
-  EXPECT_EQ(resend_times(peer, 100), expected);
+  EXPECT_EQ(retransmit_times(peer, 100), expected);
   EXPECT_EQ(peer.state(), QueuePairState::kError);
   EXPECT_EQ(peer.now(), start + kTimeout * 17);
   EXPECT_EQ(peer.count(Count::kTimeouts), 6U);
-  EXPECT_EQ(peer.count(Count::kResentTimeout), 5U);
+  EXPECT_EQ(peer.count(Count::kRetransmitsTimeout), 5U);
 }
 
 // MRC 7.4.1: docs/protocol/reliability.md has the formula.
@@ -277,11 +277,11 @@ TEST(Requestor, CountsTimeoutsFromAnewAfterProgress) {
   ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 3});
   peer.post(1, 2 * kMtu);
   (void)peer.collect();
-  EXPECT_EQ(resend_times(peer, 3).size(), 3U);
+  EXPECT_EQ(retransmit_times(peer, 3).size(), 3U);
   EXPECT_EQ(peer.requestor().retries(), 3U);
   peer.deliver(peer.sack(1));
   EXPECT_EQ(peer.requestor().retries(), 0U);
-  EXPECT_EQ(resend_times(peer, 1), std::vector{kTimeout});
+  EXPECT_EQ(retransmit_times(peer, 1), std::vector{kTimeout});
 }
 
 // MRC 7.4.1
@@ -328,7 +328,7 @@ TEST(Requestor, TriesForEverIfToldSo) {
                      .congestion = FixedWindowSettings{.window = kPacket, .base_rtt = seconds(1)}});
   peer.post(1, kMtu);
   (void)peer.collect();
-  EXPECT_EQ(resend_times(peer, 40).size(), 40U);
+  EXPECT_EQ(retransmit_times(peer, 40).size(), 40U);
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
 }
 
@@ -337,7 +337,7 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
   ScriptedPeer peer;
   peer.post(1, 8 * kMtu);
   (void)peer.collect();
-  EXPECT_EQ(resend_times(peer, 3).size(), 3U);
+  EXPECT_EQ(retransmit_times(peer, 3).size(), 3U);
   for (std::size_t i = 0; i < peer.profile().size(); ++i) {
     EXPECT_EQ(peer.ev_state(peer.ev(i)), EvState::kGood);
   }
@@ -355,14 +355,14 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerFellSilentBeforeItCouldSpeakOfThem)
       peer.advance(kRtt / 2);
       peer.deliver(peer.sack_out_of_order(4));
     }
-    EXPECT_EQ(resend_times(peer, 1).size(), 1U);
+    EXPECT_EQ(retransmit_times(peer, 1).size(), 1U);
     EXPECT_EQ(peer.ev_state(ev_of(sent[0])), spoke ? EvState::kAssumedBad : EvState::kGood);
     EXPECT_EQ(peer.ev_state(ev_of(sent[7])), EvState::kGood) << "nothing later has arrived";
   }
 }
 
 // MRC 7.4.1
-TEST(Requestor, SendsAgainAllThatIsAWholeTimeoutOld) {
+TEST(Requestor, RetransmitsAllThatIsAWholeTimeoutOld) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
   (void)peer.collect();

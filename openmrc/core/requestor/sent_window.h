@@ -35,7 +35,7 @@ class SentWindow {
   [[nodiscard]] bool empty() const { return oldest_ == next_; }
   [[nodiscard]] std::int64_t size() const { return next_ - oldest_; }
   [[nodiscard]] bool has_lost() const { return lost_count_ > 0; }
-  // There are packets, and each of them is to be sent again.
+  // There are packets, and each of them is to be retransmitted.
   [[nodiscard]] bool all_lost() const { return lost_count_ > 0 && lost_count_ == size(); }
   [[nodiscard]] bool covers(UnwrappedPsn psn) const { return psn >= oldest() && psn < next(); }
 
@@ -71,10 +71,10 @@ class SentWindow {
       if (left != 0) return UnwrappedPsn(lost_from_ = at + std::countr_zero(left));
     }
   }
-  // It is lost, and is sent again now.
-  SentPacket& resend(SentPool& pool, UnwrappedPsn psn) {
+  // It is lost, and is retransmitted now.
+  SentPacket& retransmit(SentPool& pool, UnwrappedPsn psn) {
     SentChunk& at = chunk(pool, psn.raw());
-    OPENMRC_DCHECK((at.lost & bit(psn.raw())) != 0, "only what is lost is sent again");
+    OPENMRC_DCHECK((at.lost & bit(psn.raw())) != 0, "only what is lost is retransmitted");
     at.lost &= ~bit(psn.raw());
     at.in_flight |= bit(psn.raw());
     --lost_count_;

@@ -42,7 +42,7 @@ class Model {
     packets_[psn] = Fate::kLost;
     lost_.insert(psn);
   }
-  void resend(std::int64_t psn) {
+  void retransmit(std::int64_t psn) {
     packets_[psn] = Fate::kInFlight;
     lost_.erase(psn);
   }
@@ -117,9 +117,9 @@ class Pair {
     window_.mark_lost(pool_, UnwrappedPsn(psn));
     model_.lose(psn);
   }
-  void resend(std::int64_t psn) {
-    EXPECT_EQ(window_.resend(pool_, UnwrappedPsn(psn)).order, static_cast<std::uint32_t>(psn));
-    model_.resend(psn);
+  void retransmit(std::int64_t psn) {
+    EXPECT_EQ(window_.retransmit(pool_, UnwrappedPsn(psn)).order, static_cast<std::uint32_t>(psn));
+    model_.retransmit(psn);
   }
   void arrive_below(std::int64_t end) {
     std::vector<Told> told;
@@ -204,14 +204,14 @@ void step(Pair& pair, Rng& rng) {
       return;
     case 8:
       for (auto left = rng.below(20); left > 0 && pair.window().has_lost(); --left) {
-        pair.resend(pair.window().oldest_lost(pair.pool()).raw());
+        pair.retransmit(pair.window().oldest_lost(pair.pool()).raw());
       }
       return;
     default:
       // Not the oldest, as when a window has shrunk.
       if (size > 0) {
         const auto lost = model.lost().lower_bound(any_psn());
-        if (lost != model.lost().end()) pair.resend(*lost);
+        if (lost != model.lost().end()) pair.retransmit(*lost);
       }
       return;
   }
@@ -296,14 +296,14 @@ TEST(SentWindow, FindsTheOldestLostPacketWhicheverWayTheyWereLost) {
     pair.lose(psn);
     ASSERT_NO_FATAL_FAILURE(pair.expect_same());
   }
-  pair.resend(20);
+  pair.retransmit(20);
   ASSERT_NO_FATAL_FAILURE(pair.expect_same());
   pair.lose(5);
   ASSERT_NO_FATAL_FAILURE(pair.expect_same());
   ASSERT_NO_FATAL_FAILURE(pair.arrive_below(22));
   EXPECT_EQ(pair.window().oldest_lost(pair.pool()).raw(), 300);
-  pair.resend(300);
-  pair.resend(450);
+  pair.retransmit(300);
+  pair.retransmit(450);
   EXPECT_FALSE(pair.window().has_lost());
   pair.lose(100);  // below all that were lost before
   EXPECT_EQ(pair.window().oldest_lost(pair.pool()).raw(), 100);
@@ -423,7 +423,7 @@ TEST(SentWindowDeathTest, RefusesWhatCannotHappen) {
 #ifdef OPENMRC_DEBUG_CHECKS
   Pair pair(1, 0);
   pair.append();
-  EXPECT_DEATH(pair.window().resend(pair.pool(), UnwrappedPsn(0)), "only what is lost");
+  EXPECT_DEATH(pair.window().retransmit(pair.pool(), UnwrappedPsn(0)), "only what is lost");
   EXPECT_DEATH(static_cast<void>(pair.window().oldest_lost(pair.pool())), "there is a lost packet");
   pair.lose(0);
   EXPECT_DEATH(pair.window().mark_lost(pair.pool(), UnwrappedPsn(0)), "only what is in flight");

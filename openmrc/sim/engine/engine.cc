@@ -41,12 +41,12 @@ Engine::Engine(const Network& network, const HostMaker& maker, const RunOptions&
       threads_(std::max<std::size_t>(options.threads, 1)),
       ranks_(options.exchange == nullptr ? 1 : options.exchange->ranks()),
       rank_(options.exchange == nullptr ? 0 : options.exchange->rank()),
-      host_rows_(network.rows()),
-      switches_(network.nodes() - network.rows()),
+      host_racks_(network.racks()),
+      switches_(network.nodes() - network.racks()),
       shares_(threads_),
       barrier_(std::make_unique<Barrier>(threads_)),
       outgoing_(ranks_) {
-  const std::size_t ports = std::max(network.hosts_per_row() + network.uplinks(), network.rows());
+  const std::size_t ports = std::max(network.hosts_per_rack() + network.uplinks(), network.racks());
   for (Share& share : shares_) share.arrivals = std::make_unique<Arrivals>(ports);
   for (std::size_t i = 0; i < threads_; ++i) {
     workers_.push_back(std::make_unique<Worker>(network, threads_));
@@ -55,10 +55,10 @@ Engine::Engine(const Network& network, const HostMaker& maker, const RunOptions&
   for (NodeIndex node = 0; node < network.nodes(); ++node) {
     if (owner(node) / threads_ != rank_) continue;
     shares_[owner(node) % threads_].nodes.push_back(node);
-    if (network.is_host_row(node)) {
-      host_rows_[node] = std::make_unique<HostRow>(maker.make_row(node));
+    if (network.is_host_rack(node)) {
+      host_racks_[node] = std::make_unique<HostRack>(maker.make_rack(node));
     } else {
-      switches_[node - network.rows()] = std::make_unique<SwitchNode>(network, node);
+      switches_[node - network.racks()] = std::make_unique<SwitchNode>(network, node);
     }
   }
   window_.end = network.window();
@@ -70,7 +70,7 @@ Engine::~Engine() = default;
 std::size_t Engine::owner(NodeIndex node) const {
   const std::size_t all = ranks_ * threads_;
   OPENMRC_DCHECK(all > 0, "somebody runs it");
-  return (network_.is_host_row(node) ? node : node - network_.rows()) % all;
+  return (network_.is_host_rack(node) ? node : node - network_.racks()) % all;
 }
 
 void Engine::run() {
@@ -106,13 +106,13 @@ void Engine::run_nodes(std::size_t thread) {
 
 void Engine::run_node(NodeIndex node, Share& share, Worker& worker) {
   share.arrivals->gather(worker_list_, node, window_);
-  if (network_.is_host_row(node)) {
-    HostRow& row = *host_rows_[node];
-    row.run(window_, *share.arrivals, worker);
-    share.wake_at = std::min(share.wake_at, row.wake_at());
-    share.done += row.done();
+  if (network_.is_host_rack(node)) {
+    HostRack& rack = *host_racks_[node];
+    rack.run(window_, *share.arrivals, worker);
+    share.wake_at = std::min(share.wake_at, rack.wake_at());
+    share.done += rack.done();
   } else {
-    SwitchNode& device = *switches_[node - network_.rows()];
+    SwitchNode& device = *switches_[node - network_.racks()];
     device.run(window_, *share.arrivals, worker);
     share.backlog = share.backlog || device.has_backlog();
   }
@@ -194,8 +194,8 @@ void Engine::count_in_flight() {
   for (const auto& device : switches_) {
     if (device != nullptr) device->count_in_flight(*workers_[0]);
   }
-  for (const auto& row : host_rows_) {
-    if (row != nullptr) row->finish(*workers_[0]);
+  for (const auto& rack : host_racks_) {
+    if (rack != nullptr) rack->finish(*workers_[0]);
   }
   for (const auto& worker : workers_) {
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
@@ -210,8 +210,8 @@ void Engine::count_in_flight() {
 
 Picoseconds Engine::done_at() const {
   Picoseconds last{};
-  for (const auto& row : host_rows_) {
-    if (row != nullptr) last = std::max(last, row->done_at());
+  for (const auto& rack : host_racks_) {
+    if (rack != nullptr) last = std::max(last, rack->done_at());
   }
   return last;
 }

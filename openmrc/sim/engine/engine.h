@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "openmrc/sim/engine/exchange.h"
-#include "openmrc/sim/engine/host_row.h"
+#include "openmrc/sim/engine/host_rack.h"
 #include "openmrc/sim/engine/run_options.h"
 #include "openmrc/sim/engine/switch_node.h"
 #include "openmrc/sim/engine/worker.h"
@@ -15,11 +15,11 @@
 
 namespace openmrc::sim {
 
-// Makes the hosts of one row.
+// Makes the hosts of one rack.
 class HostMaker {
  public:
   virtual ~HostMaker() = default;
-  [[nodiscard]] virtual std::vector<std::unique_ptr<Host>> make_row(std::uint32_t row) const = 0;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<Host>> make_rack(std::uint32_t rack) const = 0;
 };
 
 // Runs all nodes, window by window. A node works on what arrives in a window alone, and what it
@@ -65,7 +65,7 @@ class Engine {
   std::size_t threads_;
   std::size_t ranks_;
   std::size_t rank_;
-  std::vector<std::unique_ptr<HostRow>> host_rows_;    // by row; null: of another process
+  std::vector<std::unique_ptr<HostRack>> host_racks_;  // by rack; null: of another process
   std::vector<std::unique_ptr<SwitchNode>> switches_;  // by node, from the first switch on
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> worker_list_;

@@ -9,13 +9,13 @@ Nic::Nic(const Network& network, fabric::HostIndex host)
     : network_(network),
       host_(host),
       planes_(network.planes()),
-      row_(network.fabric().row_of(host)),
+      rack_(network.fabric().rack_of(host)),
       downlink_(network.fabric().downlink_of(host)),
       ports_(std::make_unique<Port[]>(planes_)) {
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {
     const fabric::LinkId link{.kind = fabric::LinkId::Kind::kHost,
                               .plane = Plane(static_cast<std::uint8_t>(plane)),
-                              .row = row_,
+                              .rack = rack_,
                               .port = downlink_};
     ports_[plane].fault = network.faults().find(link, true);
   }
@@ -61,12 +61,12 @@ void Nic::send(Packet& packet, Picoseconds now, const Window& window, Worker& wo
     return;
   }
   const fabric::Fabric& fabric = network_.fabric();
-  const bool own_row = fabric.row_of(packet.to) == row_;
-  Packet& out = worker.post(network_.t0(packet.plane, row_), arrival, window);
+  const bool own_rack = fabric.rack_of(packet.to) == rack_;
+  Packet& out = worker.post(network_.t0(packet.plane, rack_), arrival, window);
   out = packet;
   out.at = arrival;
-  out.egress = static_cast<std::uint16_t>(own_row ? fabric.downlink_of(packet.to)
-                                                  : network_.hosts_per_row() + packet.uplink);
+  out.egress = static_cast<std::uint16_t>(own_rack ? fabric.downlink_of(packet.to)
+                                                   : network_.hosts_per_rack() + packet.uplink);
   out.ingress = static_cast<std::uint16_t>(downlink_);
 }
 
@@ -79,7 +79,7 @@ bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picosecond
   const std::uint32_t rate = network_.faults().state(port.fault, now).loss_per_billion;
   if (rate == 0) return true;
   const std::uint32_t number = downlink_ * planes_ + packet.plane.raw();
-  const std::uint64_t drawn = network_.random(Network::host_row(row_), number, port.drawn++);
+  const std::uint64_t drawn = network_.random(Network::host_rack(rack_), number, port.drawn++);
   if (drawn * 1'000'000'000 >> 32 >= rate) return true;
   worker.stats.lose(packet, Loss::kLinkError, now);
   return false;

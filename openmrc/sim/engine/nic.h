@@ -47,7 +47,7 @@ class Nic {
   const Network& network_;
   fabric::HostIndex host_;
   std::uint32_t planes_;
-  std::uint32_t row_;
+  std::uint32_t rack_;
   std::uint32_t downlink_;
   std::unique_ptr<Port[]> ports_;
 };

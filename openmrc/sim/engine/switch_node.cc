@@ -36,7 +36,7 @@ SwitchNode::SwitchNode(const Network& network, NodeIndex node) : network_(networ
   is_t0_ = id.tier == fabric::Tier::kT0;
   plane_ = id.plane;
   index_ = id.index;
-  ports_.resize(is_t0_ ? network.hosts_per_row() + network.uplinks() : network.rows());
+  ports_.resize(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.racks());
   backlog_.resize((ports_.size() + 63) / 64);
   if (network.scenario().switches.pfc) ingresses_.resize(ports_.size());
   for (std::uint32_t i = 0; i < ports_.size(); ++i) {
@@ -44,9 +44,9 @@ SwitchNode::SwitchNode(const Network& network, NodeIndex node) : network_(networ
     const PortKind kind = kind_of(i);
     const fabric::LinkId link{.kind = kind == PortKind::kT0Down ? Kind::kHost : Kind::kUplink,
                               .plane = plane_,
-                              .row = is_t0_ ? index_ : i,
+                              .rack = is_t0_ ? index_ : i,
                               .port = kind == PortKind::kT0Down ? i
-                                      : kind == PortKind::kT0Up ? i - network.hosts_per_row()
+                                      : kind == PortKind::kT0Up ? i - network.hosts_per_rack()
                                                                 : index_};
     ports_[i].fault = network.faults().find(link, kind == PortKind::kT0Up);
   }
@@ -73,7 +73,7 @@ void SwitchNode::run_port(std::uint32_t index, std::span<const Arrivals::Entry> 
   for (const Arrivals::Entry& entry : arrivals) {
     serve(index, entry.packet->at, window, worker);
     if (is_pause(*entry.packet)) [[unlikely]] {
-      obey(index, *entry.packet);
+      apply_pause(index, *entry.packet);
     } else {
       arrive(index, *entry.packet, window, worker);
     }
@@ -243,21 +243,21 @@ SwitchNode::NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& pack
   const fabric::Fabric& fabric = network_.fabric();
   switch (kind_of(index)) {
     case PortKind::kT0Down:
-      return {.node = Network::host_row(index_),
+      return {.node = Network::host_rack(index_),
               .egress = static_cast<std::uint16_t>(index),
               .ingress = plane_.raw()};
     case PortKind::kT0Up:
-      return {.node = network_.t1(plane_, index - network_.hosts_per_row()),
-              .egress = static_cast<std::uint16_t>(fabric.row_of(packet.to)),
+      return {.node = network_.t1(plane_, index - network_.hosts_per_rack()),
+              .egress = static_cast<std::uint16_t>(fabric.rack_of(packet.to)),
               .ingress = static_cast<std::uint16_t>(index_)};
     case PortKind::kT1Down: break;
   }
   return {.node = network_.t0(plane_, index),
           .egress = static_cast<std::uint16_t>(fabric.downlink_of(packet.to)),
-          .ingress = static_cast<std::uint16_t>(network_.hosts_per_row() + index_)};
+          .ingress = static_cast<std::uint16_t>(network_.hosts_per_rack() + index_)};
 }
 
-void SwitchNode::obey(std::uint32_t index, const Packet& pause) {
+void SwitchNode::apply_pause(std::uint32_t index, const Packet& pause) {
   Port& port = ports_[index];
   port.paused = pause.kind == PacketKind::kPause;
   port.free_at = std::max(port.free_at, pause.at);
@@ -271,7 +271,7 @@ void SwitchNode::pause_senders(const Window& window, Worker& worker) {
     if (pause == ingress.paused) continue;
     ingress.paused = pause;
     const NextHop sender = sender_behind(i);
-    const bool to_host = network_.is_host_row(sender.node);
+    const bool to_host = network_.is_host_rack(sender.node);
     const Picoseconds arrival =
         window.end + (to_host ? network_.host_line() : network_.uplink_line()).delay;
     Packet& out = worker.post(sender.node, arrival, window);
@@ -286,11 +286,11 @@ void SwitchNode::pause_senders(const Window& window, Worker& worker) {
 // The port at the other end of a link.
 SwitchNode::NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
   const auto port = [](std::uint32_t number) { return static_cast<std::uint16_t>(number); };
-  const std::uint32_t hosts = network_.hosts_per_row();
+  const std::uint32_t hosts = network_.hosts_per_rack();
   if (!is_t0_) {
     return {network_.t0(plane_, ingress), port(hosts + index_), kPauseIngress};
   }
-  if (ingress < hosts) return {Network::host_row(index_), port(ingress), kPauseIngress};
+  if (ingress < hosts) return {Network::host_rack(index_), port(ingress), kPauseIngress};
   return {network_.t1(plane_, ingress - hosts), port(index_), kPauseIngress};
 }
 

@@ -53,7 +53,7 @@ class SwitchNode {
                 const Window& window, Worker& worker);
   void serve(std::uint32_t index, Picoseconds until, const Window& window, Worker& worker);
   void arrive(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
-  void obey(std::uint32_t index, const Packet& pause);
+  void apply_pause(std::uint32_t index, const Packet& pause);
   void accept(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
   void enqueue(Port& port, const Packet& packet);
   const Packet& dequeue(Port& port);
@@ -72,15 +72,15 @@ class SwitchNode {
   [[nodiscard]] softswitch::QueuePolicy policy_of(std::uint32_t index, Picoseconds when) const;
   [[nodiscard]] PortKind kind_of(std::uint32_t index) const {
     if (!is_t0_) return PortKind::kT1Down;
-    return index < network_.hosts_per_row() ? PortKind::kT0Down : PortKind::kT0Up;
+    return index < network_.hosts_per_rack() ? PortKind::kT0Down : PortKind::kT0Up;
   }
 
   const Network& network_;
   NodeIndex node_;
   bool is_t0_;
   Plane plane_;
-  std::uint32_t index_;  // row of a T0, number of a T1
-  // Of a T0: downlinks, then uplinks. Of a T1: rows.
+  std::uint32_t index_;  // rack of a T0, number of a T1
+  // Of a T0: downlinks, then uplinks. Of a T1: racks.
   std::vector<Port> ports_;
   std::vector<std::uint64_t> backlog_;  // a bit for each port with something in its queues
   std::uint64_t queued_ = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using fabric::Reach;
 
-// Enough that hosts of one row hardly share one.
+// Enough that hosts of one rack hardly share one.
 constexpr std::uint32_t kEvSetsDefault = 512;
 
 // A profile of these uplinks in each plane, as a controller would hand it out.
@@ -44,8 +44,8 @@ std::shared_ptr<const core::EvProfile> make_profile(const fabric::UsidPlan& plan
 
 EvSet make_set(const fabric::UsidPlan& plan, const MrcTransport& transport,
                std::vector<std::uint16_t> uplinks) {
-  return {.other_row = make_profile(plan, transport, uplinks, Reach::kOtherRow),
-          .own_row = make_profile(plan, transport, uplinks, Reach::kOwnRow),
+  return {.other_rack = make_profile(plan, transport, uplinks, Reach::kOtherRack),
+          .own_rack = make_profile(plan, transport, uplinks, Reach::kOwnRack),
           .uplinks = std::move(uplinks)};
 }
 

@@ -14,9 +14,9 @@ namespace openmrc::sim {
 // The paths of a host: random uplinks, equally many in each plane, as an EV profile. Senders do not
 // coordinate. Many hosts may share a set, so a large fabric needs few.
 struct EvSet {
-  // To hosts of other rows, and within the row, where all EVs of a plane take the one path.
-  std::shared_ptr<const core::EvProfile> other_row;
-  std::shared_ptr<const core::EvProfile> own_row;
+  // To hosts of other racks, and within the rack, where all EVs of a plane take the one path.
+  std::shared_ptr<const core::EvProfile> other_rack;
+  std::shared_ptr<const core::EvProfile> own_rack;
   std::vector<std::uint16_t> uplinks;  // by EvIndex
 };
 

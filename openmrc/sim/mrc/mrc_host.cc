@@ -53,8 +53,8 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
   const auto incoming = world.connections.incoming(host);
   sends_ = static_cast<std::uint32_t>(outgoing.size());
   endpoint_.add_cc_profile(world.congestion);
-  endpoint_.add_ev_profile(ev_set_.other_row);
-  endpoint_.add_ev_profile(ev_set_.own_row);
+  endpoint_.add_ev_profile(ev_set_.other_rack);
+  endpoint_.add_ev_profile(ev_set_.own_rack);
   domain_ = endpoint_.create_protection_domain();
   // The first key of an endpoint is the same everywhere, so it need not be told.
   rkey_ = *endpoint_.register_memory({.domain = domain_, .address = 0, .length = kMemory});
@@ -76,7 +76,7 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   const Qpn qpn = *endpoint_.create_queue_pair();
   OPENMRC_CHECK(qpn == qpn_of(number, queue_pair), "queue pairs are numbered in order");
   const fabric::HostIndex host = nic_.host();
-  const bool own_row = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRow;
+  const bool own_rack = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRack;
   core::ReadyToRecvAttributes recv{.remote_qpn = qpn_of(end.number, queue_pair),
                                    .path_overlay = world_.plan.overlay(host, end.other),
                                    .mtu = world_.network.scenario().mtu,
@@ -89,7 +89,7 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   const core::ReadyToSendAttributes send{
       .mpr = kMpr, .max_wimm = kImmediates, .timeout = world_.transport.timeout_exponent};
   const bool ready = !endpoint_.to_init(qpn, {.domain = domain_,
-                                              .ev_profile = core::EvProfileId(own_row ? 1 : 0),
+                                              .ev_profile = core::EvProfileId(own_rack ? 1 : 0),
                                               .cc_profile = core::CcProfileId(0)}) &&
                      !endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
                      !endpoint_.to_ready_to_send(qpn, Instant{}, send);

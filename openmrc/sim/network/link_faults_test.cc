@@ -11,7 +11,7 @@ namespace {
 using Kind = fabric::LinkId::Kind;
 
 constexpr Picoseconds us(std::int64_t n) { return Picoseconds(n * 1'000'000); }
-constexpr fabric::LinkId kUplink{.kind = Kind::kUplink, .plane = Plane(1), .row = 2, .port = 3};
+constexpr fabric::LinkId kUplink{.kind = Kind::kUplink, .plane = Plane(1), .rack = 2, .port = 3};
 
 TEST(LinkFaults, KnowsNoWholeLink) {
   const std::array faults{LinkFault{.link = kUplink, .down = true}};

@@ -78,11 +78,11 @@ Network::Network(const Scenario& scenario)
 }
 
 fabric::SwitchId Network::switch_of(NodeIndex node) const {
-  OPENMRC_DCHECK(!is_host_row(node) && node < nodes(), "a switch");
-  const std::uint32_t number = (node - rows()) / planes();
-  const Plane plane(static_cast<std::uint8_t>((node - rows()) % planes()));
-  if (number < rows()) return {.plane = plane, .tier = fabric::Tier::kT0, .index = number};
-  return {.plane = plane, .tier = fabric::Tier::kT1, .index = number - rows()};
+  OPENMRC_DCHECK(!is_host_rack(node) && node < nodes(), "a switch");
+  const std::uint32_t number = (node - racks()) / planes();
+  const Plane plane(static_cast<std::uint8_t>((node - racks()) % planes()));
+  if (number < racks()) return {.plane = plane, .tier = fabric::Tier::kT0, .index = number};
+  return {.plane = plane, .tier = fabric::Tier::kT1, .index = number - racks()};
 }
 
 }  // namespace openmrc::sim

@@ -14,7 +14,7 @@
 
 namespace openmrc::sim {
 
-// A node is the unit of work: one switch with all its ports, or all hosts of one row.
+// A node is the unit of work: one switch with all its ports, or all hosts of one rack.
 using NodeIndex = std::uint32_t;
 
 // A port's line: how long a byte takes to leave, and the wire behind it.
@@ -35,21 +35,21 @@ class Network {
   [[nodiscard]] const fabric::Fabric& fabric() const { return fabric_; }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   [[nodiscard]] const LinkFaults& faults() const { return faults_; }
-  [[nodiscard]] std::uint32_t rows() const { return fabric_.shape().rows; }
+  [[nodiscard]] std::uint32_t racks() const { return fabric_.shape().racks; }
   [[nodiscard]] std::uint32_t planes() const { return fabric_.shape().planes; }
-  [[nodiscard]] std::uint32_t hosts_per_row() const { return fabric_.shape().hosts_per_row; }
+  [[nodiscard]] std::uint32_t hosts_per_rack() const { return fabric_.shape().hosts_per_rack; }
   [[nodiscard]] std::uint32_t uplinks() const { return fabric_.shape().uplinks; }
 
-  [[nodiscard]] NodeIndex nodes() const { return rows() + (rows() + uplinks()) * planes(); }
-  [[nodiscard]] static NodeIndex host_row(std::uint32_t row) { return row; }
-  [[nodiscard]] NodeIndex t0(Plane plane, std::uint32_t row) const {
-    return rows() + row * planes() + plane.raw();
+  [[nodiscard]] NodeIndex nodes() const { return racks() + (racks() + uplinks()) * planes(); }
+  [[nodiscard]] static NodeIndex host_rack(std::uint32_t rack) { return rack; }
+  [[nodiscard]] NodeIndex t0(Plane plane, std::uint32_t rack) const {
+    return racks() + rack * planes() + plane.raw();
   }
   [[nodiscard]] NodeIndex t1(Plane plane, std::uint32_t number) const {
-    return rows() + (rows() + number) * planes() + plane.raw();
+    return racks() + (racks() + number) * planes() + plane.raw();
   }
-  [[nodiscard]] bool is_host_row(NodeIndex node) const { return node < rows(); }
-  // Of a node that is no host row.
+  [[nodiscard]] bool is_host_rack(NodeIndex node) const { return node < racks(); }
+  // Of a node that is no host rack.
   [[nodiscard]] fabric::SwitchId switch_of(NodeIndex node) const;
 
   // Host links and links between switches.

@@ -28,7 +28,7 @@ enum class PacketKind : std::uint8_t {
 // queue, with nothing on the heap. Payloads are lengths.
 struct Packet {
   Picoseconds at{};           // its last bit arrives
-  std::uint16_t egress = 0;   // at the next node: port of the switch, or host of the row
+  std::uint16_t egress = 0;   // at the next node: port of the switch, or host of the rack
   std::uint16_t ingress = 0;  // the link that it comes by, of that node
   fabric::HostIndex to{};
   wire::Body body{};

@@ -33,8 +33,8 @@ Plane Ecmp::plane(const EcmpFlow& flow) const {
 
 std::uint16_t Ecmp::uplink(const EcmpFlow& flow, Plane plane, Picoseconds now) const {
   const std::uint32_t uplinks = network_.uplinks();
-  const bool own_row = network_.fabric().row_of(flow.from) == network_.fabric().row_of(flow.to);
-  if (own_row || uplinks == 0) return 0;
+  const bool own_rack = network_.fabric().rack_of(flow.from) == network_.fabric().rack_of(flow.to);
+  if (own_rack || uplinks == 0) return 0;
   const auto drawn = static_cast<std::uint32_t>(hash(flow));
   const std::uint32_t first = drawn % uplinks;
   if (is_usable(flow, plane, first, now)) return static_cast<std::uint16_t>(first);
@@ -46,13 +46,13 @@ std::uint16_t Ecmp::uplink(const EcmpFlow& flow, Plane plane, Picoseconds now) c
   return static_cast<std::uint16_t>(left.empty() ? first : left[drawn / uplinks % left.size()]);
 }
 
-// Whether routing still uses the path from one row up to a T1 and down to the other row.
+// Whether routing still uses the path from one rack up to a T1 and down to the other rack.
 bool Ecmp::is_usable(const EcmpFlow& flow, Plane plane, std::uint32_t uplink,
                      Picoseconds now) const {
   for (const fabric::HostIndex end : {flow.from, flow.to}) {
     const fabric::LinkId link{.kind = fabric::LinkId::Kind::kUplink,
                               .plane = plane,
-                              .row = network_.fabric().row_of(end),
+                              .rack = network_.fabric().rack_of(end),
                               .port = uplink};
     // A switch takes a link out when either direction is down.
     if (is_given_up(link, true, now) || is_given_up(link, false, now)) return false;

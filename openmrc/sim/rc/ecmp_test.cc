@@ -15,26 +15,26 @@ constexpr std::uint32_t kUplinks = 8;
 constexpr std::uint32_t kFlows = 800;
 constexpr Picoseconds kMillisecond{1'000'000'000};
 constexpr Picoseconds kCut = kMillisecond * 5;
-constexpr Picoseconds kMended = kMillisecond * 9;
+constexpr Picoseconds kRestored = kMillisecond * 9;
 constexpr Plane kPlane{1};
 
 class EcmpTest : public testing::Test {
  protected:
   EcmpTest() {
-    scenario_.shape = {.planes = 2, .rows = 4, .hosts_per_row = 4, .uplinks = kUplinks};
+    scenario_.shape = {.planes = 2, .racks = 4, .hosts_per_rack = 4, .uplinks = kUplinks};
   }
-  // From row 0 to row 2.
+  // From rack 0 to rack 2.
   static EcmpFlow flow(std::uint32_t qpn) {
     return {.from = HostIndex(1), .to = HostIndex(9), .qpn = Qpn(qpn)};
   }
-  void cut(std::uint32_t row, std::uint32_t uplink, Direction direction = Direction::kBoth) {
+  void cut(std::uint32_t rack, std::uint32_t uplink, Direction direction = Direction::kBoth) {
     scenario_.faults.push_back({.link = {.kind = fabric::LinkId::Kind::kUplink,
                                          .plane = kPlane,
-                                         .row = row,
+                                         .rack = rack,
                                          .port = uplink},
                                 .direction = direction,
                                 .from = kCut,
-                                .to = kMended,
+                                .to = kRestored,
                                 .down = true});
   }
   const Ecmp& ecmp() {
@@ -91,11 +91,11 @@ TEST_F(EcmpTest, TheSeedCounts) {
 }
 
 TEST_F(EcmpTest, LeavesDeadLinksAfterAWhileAndComesBack) {
-  for (const std::uint32_t row : {0u, 2u}) {
+  for (const std::uint32_t rack : {0u, 2u}) {
     for (const Direction direction : {Direction::kUpward, Direction::kDownward}) {
       scenario_.faults.clear();
-      cut(row, 3, direction);
-      cut(row, 5, direction);
+      cut(rack, 3, direction);
+      cut(rack, 5, direction);
       ecmp_.reset();
       const auto before = spread(Picoseconds{});
       EXPECT_EQ(spread(kCut + kMillisecond - Picoseconds(1)), before);
@@ -107,7 +107,7 @@ TEST_F(EcmpTest, LeavesDeadLinksAfterAWhileAndComesBack) {
           EXPECT_GT(after[i], before[i]) << "all that are left share the load";
         }
       }
-      EXPECT_EQ(spread(kMended), before);
+      EXPECT_EQ(spread(kRestored), before);
     }
   }
 }
@@ -125,9 +125,9 @@ TEST_F(EcmpTest, AFaultElsewhereMovesNothing) {
   cut(1, 3);
   scenario_.faults.push_back(scenario_.faults.front());
   scenario_.faults.back().link = {
-      .kind = fabric::LinkId::Kind::kUplink, .plane = Plane(0), .row = 0, .port = 3};
+      .kind = fabric::LinkId::Kind::kUplink, .plane = Plane(0), .rack = 0, .port = 3};
   scenario_.faults.push_back(scenario_.faults.front());
-  scenario_.faults.back().link.row = 0;
+  scenario_.faults.back().link.rack = 0;
   scenario_.faults.back().down = false;
   scenario_.faults.back().loss_per_billion = 1'000'000;
   EXPECT_EQ(spread(kCut + kMillisecond), spread(Picoseconds{}));
@@ -152,7 +152,7 @@ TEST_F(EcmpTest, APathFollows) {
   for (std::uint32_t qpn = 0; qpn < kFlows; ++qpn) {
     EcmpPath path(ecmp(), flow(qpn), kPlane);
     std::uint32_t before = path.uplink(Picoseconds{});
-    for (Picoseconds now{}; now < kMended * 2; now += kMillisecond / 4) {
+    for (Picoseconds now{}; now < kRestored * 2; now += kMillisecond / 4) {
       const std::uint32_t here = path.uplink(now);
       ASSERT_EQ(here, uplink(qpn, now));
       if (here != before) ++moves;
@@ -162,7 +162,7 @@ TEST_F(EcmpTest, APathFollows) {
   EXPECT_EQ(moves, 2 * spread(Picoseconds{})[3]);
 }
 
-TEST_F(EcmpTest, NeedsNoUplinkInsideARow) {
+TEST_F(EcmpTest, NeedsNoUplinkInsideARack) {
   const EcmpFlow inside{.from = HostIndex(1), .to = HostIndex(2), .qpn = Qpn(5)};
   EXPECT_EQ(ecmp().uplink(inside, kPlane, Picoseconds{}), 0);
 }

@@ -31,11 +31,11 @@ std::uint64_t lost(const RunResult& result, Loss why) {
   return result.totals.packets_lost[static_cast<std::size_t>(why)];
 }
 
-// Four rows of eight hosts with 100 Gb/s and as many uplinks. The thresholds are those of a switch
+// Four racks of eight hosts with 100 Gb/s and as many uplinks. The thresholds are those of a switch
 // for RoCE: some round trips deep.
 Scenario two_tiers() {
   Scenario scenario;
-  scenario.shape = {.planes = 1, .rows = 4, .hosts_per_row = 8, .uplinks = 8};
+  scenario.shape = {.planes = 1, .racks = 4, .hosts_per_rack = 8, .uplinks = 8};
   scenario.transport = RcTransport{};
   scenario.switches = {.trimming = false,
                        .ecn_min_bytes = 100'000,
@@ -48,7 +48,7 @@ Scenario two_tiers() {
 // Two hosts at one switch, 10 Gb/s: a packet takes long against the wire's delay.
 Scenario two_hosts(std::uint64_t bytes) {
   Scenario scenario;
-  scenario.shape = {.hosts_per_row = 2, .host_link_bits_per_second = 10'000'000'000};
+  scenario.shape = {.hosts_per_rack = 2, .host_link_bits_per_second = 10'000'000'000};
   scenario.transport = RcTransport{};
   scenario.workload = FlowList{{{.from = 0, .to = 1, .bytes = bytes}}};
   return scenario;
@@ -66,7 +66,7 @@ LinkFault cut_of_sender(Picoseconds from, Picoseconds to) {
 // Runs it and checks what holds for every run.
 RunResult run_checked(const Scenario& scenario) {
   RunResult result = run(scenario, {});
-  EXPECT_EQ(check_conservation(result.totals), "");
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
   return result;
 }
 
@@ -150,7 +150,7 @@ TEST(RcHost, WithoutDcqcnQueuesFillUp) {
   EXPECT_GT(result.totals.retransmissions, lost(result, Loss::kDataFull));
 }
 
-TEST(RcHost, ALostPacketIsAskedForAndAllAfterItSentAgain) {
+TEST(RcHost, ALostPacketIsAskedForAndAllAfterItRetransmitted) {
   Scenario scenario = two_hosts(400'000);
   scenario.faults.push_back(cut_of_sender(kMicrosecond * 20, kMicrosecond * 20 + Picoseconds(1)));
   const RunResult result = run_checked(scenario);
@@ -208,10 +208,11 @@ TEST(RcHost, AQueuePairBreaksAfterItsRetries) {
 TEST(RcHost, RandomLossDelaysAndBreaksNothing) {
   Scenario scenario = two_tiers();
   scenario.workload = AllReduce{.hosts = 16, .bytes = 2'000'000, .placement = Placement::kSpread};
-  for (std::uint32_t row = 0; row < 4; ++row) {
+  for (std::uint32_t rack = 0; rack < 4; ++rack) {
     for (std::uint32_t port = 0; port < 8; ++port) {
-      scenario.faults.push_back({.link = {.kind = LinkId::Kind::kUplink, .row = row, .port = port},
-                                 .loss_per_billion = 5'000'000});
+      scenario.faults.push_back(
+          {.link = {.kind = LinkId::Kind::kUplink, .rack = rack, .port = port},
+           .loss_per_billion = 5'000'000});
     }
   }
   const RunResult result = run_checked(scenario);
@@ -220,7 +221,7 @@ TEST(RcHost, RandomLossDelaysAndBreaksNothing) {
   EXPECT_EQ(result.totals.message_bytes_completed, result.totals.message_bytes_posted);
 }
 
-// A flow and the uplink of its row that it hashes to.
+// A flow and the uplink of its rack that it hashes to.
 class CutPathTest : public testing::Test {
  protected:
   static constexpr Picoseconds kCut = kMicrosecond * 100;
@@ -230,7 +231,7 @@ class CutPathTest : public testing::Test {
     const Network network(scenario_);
     const EcmpFlow flow{.from = HostIndex(0), .to = HostIndex(9), .qpn = kFirstUsableQpn};
     const std::uint32_t uplink = Ecmp(network, kMillisecond).uplink(flow, Plane(0), Picoseconds{});
-    scenario_.faults.push_back({.link = {.kind = LinkId::Kind::kUplink, .row = 0, .port = uplink},
+    scenario_.faults.push_back({.link = {.kind = LinkId::Kind::kUplink, .rack = 0, .port = uplink},
                                 .from = kCut,
                                 .down = true});
   }
@@ -265,7 +266,7 @@ TEST_F(CutPathTest, WithoutReroutingItFails) {
 // Flows that hash to one uplink share it: half of the rate, or a third, while uplinks stand idle.
 TEST(RcHost, FlowsOfAPermutationCollide) {
   Scenario scenario = two_tiers();
-  scenario.workload = Permutation{.bytes = 10'000'000, .across_rows = true};
+  scenario.workload = Permutation{.bytes = 10'000'000, .across_racks = true};
   const RunResult result = run_checked(scenario);
   EXPECT_TRUE(result.finished);
   std::vector<double> speeds;

@@ -14,7 +14,7 @@
 namespace openmrc::sim {
 
 // The sending end of a RoCEv2 queue pair. Packets leave in order, as fast as DCQCN lets them; when
-// one is lost, all from it on are sent again.
+// one is lost, all from it on are retransmitted.
 class RcSender {
  public:
   struct Settings {

@@ -114,7 +114,7 @@ TEST_F(RcSenderTest, GoesBackToThePacketThatIsMissing) {
   EXPECT_FALSE(sender_.has_packet());
 }
 
-TEST_F(RcSenderTest, AnAcknowledgementMakesSendingAgainNeedless) {
+TEST_F(RcSenderTest, AnAcknowledgementMakesRetransmissionNeedless) {
   sender_.post(8 * kMtu, 0, 0);
   take(8);
   time_out();

@@ -107,8 +107,8 @@ constexpr std::array kMeasures{
     Measure{"packets_trimmed", "packets trimmed", Unit::kCount, total<&Totals::packets_trimmed>},
     Measure{"packets_lost", "packets lost", Unit::kCount,
             [](const Side& side) -> Value { return number(side.figures.packets_lost); }},
-    Measure{"evs_lost", "EVs put out of use", Unit::kCount, ev_total<&Totals::evs_lost>},
-    Measure{"evs_readmitted", "EVs brought back", Unit::kCount, ev_total<&Totals::evs_readmitted>},
+    Measure{"evs_lost", "EVs disabled", Unit::kCount, ev_total<&Totals::evs_lost>},
+    Measure{"evs_readmitted", "EVs restored", Unit::kCount, ev_total<&Totals::evs_readmitted>},
 };
 
 std::string cell(const Value& value, Unit unit) { return value ? human(*value, unit) : "-"; }

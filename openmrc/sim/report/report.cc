@@ -132,7 +132,7 @@ std::string tiles(const RunResult& result, const Figures& figures) {
                    fmt::format("of {}; {} at the end", human_count(result.evs),
                                human_count(figures.evs_out_at_end))});
   }
-  const bool whole = check_conservation(totals).empty();
+  const bool whole = check_packet_accounting(totals).empty();
   all.push_back({"Accounts", whole ? "add up" : "DO NOT ADD UP",
                  whole ? "no packet and no byte is missing" : "see all numbers", !whole});
   std::string out = "<section class=\"tiles\">\n";

@@ -299,7 +299,7 @@ ReportChart losses_chart(const RunResult& result) {
       end_of_buckets(result));
   chart.series.push_back(count_series(result, "trimmed", &Bucket::trimmed, 4));
   chart.series.push_back(count_series(result, "lost", &Bucket::lost, 3));
-  chart.series.push_back(count_series(result, "sent again", &Bucket::retransmissions, 0));
+  chart.series.push_back(count_series(result, "retransmitted", &Bucket::retransmissions, 0));
   return {std::move(chart),
           "Trimmed packets lost their payload in a full queue, lost ones are gone. Both are sent "
           "again: the nearer that line follows, the sooner the repair."};

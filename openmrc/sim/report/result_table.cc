@@ -82,8 +82,8 @@ void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
 void add_evs(Rows& rows, const RunResult& result, const Figures& figures) {
   if (result.evs == 0) return;
   rows.push_back({"EVs (paths)", grouped(result.evs), {}});
-  rows.push_back({"  put out of use", grouped(result.totals.evs_lost), "times, for loss"});
-  rows.push_back({"  brought back", grouped(result.totals.evs_readmitted), "times"});
+  rows.push_back({"  disabled", grouped(result.totals.evs_lost), "times, for loss"});
+  rows.push_back({"  restored", grouped(result.totals.evs_readmitted), "times"});
   rows.push_back({"  out of use, most", grouped(figures.evs_out_most), "at a time"});
   rows.push_back({"  out of use, end", grouped(figures.evs_out_at_end), {}});
 }
@@ -144,7 +144,7 @@ std::vector<TableRow> table_rows(const RunResult& result) {
   add_goodput(rows, result, figures);
   add_packets(rows, result.totals, figures);
   add_evs(rows, result, figures);
-  const std::string gap = check_conservation(result.totals);
+  const std::string gap = check_packet_accounting(result.totals);
   rows.push_back({"conservation", gap.empty() ? "holds" : "BROKEN",
                   gap.empty() ? "every packet and byte is accounted for" : gap});
   return rows;

@@ -40,8 +40,8 @@ control packets sent            500
 packets lost                     40  0.0452 % of packets
   link down                      40
 EVs (paths)                     512
-  put out of use                 16  times, for loss
-  brought back                   16  times
+  disabled                 16  times, for loss
+  restored                   16  times
   out of use, most               16  at a time
   out of use, end                 0
 conservation                  holds  every packet and byte is accounted for

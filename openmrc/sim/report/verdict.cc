@@ -140,7 +140,7 @@ Verdict verdict_of(const RunResult& result, const RunResult* baseline) {
   add(step_words(result, figures));
   add(goodput_words(result, figures));
   if (baseline != nullptr) add(baseline_words(result, figures, *baseline));
-  if (const std::string gap = check_conservation(result.totals); !gap.empty()) {
+  if (const std::string gap = check_packet_accounting(result.totals); !gap.empty()) {
     add("The accounts of the run do not add up, so its numbers cannot be trusted: " + gap + ".");
   }
   return verdict;

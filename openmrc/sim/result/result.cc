@@ -52,7 +52,7 @@ std::vector<Picoseconds> completion_times(const RunResult& result) {
   return times;
 }
 
-std::string check_conservation(const Totals& totals) {
+std::string check_packet_accounting(const Totals& totals) {
   const auto sum = [](const auto& parts) {
     return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   };

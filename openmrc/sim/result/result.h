@@ -65,8 +65,8 @@ struct Totals {
   std::uint64_t message_bytes_posted = 0;
   std::uint64_t message_bytes_completed = 0;
   std::uint64_t messages_failed = 0;
-  std::uint64_t evs_lost = 0;        // times that an EV was put out of use for loss
-  std::uint64_t evs_readmitted = 0;  // times that one was brought back
+  std::uint64_t evs_lost = 0;        // times that an EV was disabled for loss
+  std::uint64_t evs_readmitted = 0;  // times that one was restored
 
   bool operator==(const Totals&) const = default;
   Totals& operator+=(const Totals& other);
@@ -129,6 +129,6 @@ Picoseconds percentile(const std::vector<Picoseconds>& sorted, std::uint32_t per
 std::vector<Picoseconds> completion_times(const RunResult& result);
 
 // What does not add up, for people; empty if every packet and byte is accounted for.
-std::string check_conservation(const Totals& totals);
+std::string check_packet_accounting(const Totals& totals);
 
 }  // namespace openmrc::sim

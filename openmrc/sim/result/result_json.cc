@@ -157,7 +157,7 @@ Json object_of(const Record& record) {
 Json json_of(const Totals& totals) { return object_of(totals); }
 
 template <class Record>
-Json row_of(const Record& record) {
+Json rack_of(const Record& record) {
   Json row = Json::array();
   describe(record, [&](const char*, const auto& value) { row.push_back(value_of(value)); });
   return row;
@@ -186,7 +186,7 @@ void write_list(std::string& out, const char* name, const std::vector<Record>& r
   for (const Record& record : records) {
     out += separator;
     if constexpr (kIsRow<Record>) {
-      out += text_of(row_of(record));
+      out += text_of(rack_of(record));
     } else {
       out += text_of(object_of(record));
     }

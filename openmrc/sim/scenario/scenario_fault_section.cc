@@ -60,7 +60,7 @@ Result<Element, fabric::NameError> parse_target(FaultKind kind, const Fabric& fa
     if (!port) return failure(port.error());
     return Element(fabric::LinkId{.kind = fabric::LinkId::Kind::kHost,
                                   .plane = port->plane,
-                                  .row = fabric.row_of(port->host),
+                                  .rack = fabric.rack_of(port->host),
                                   .port = fabric.downlink_of(port->host)});
   }
   return fabric::parse_element(fabric, name);
@@ -101,8 +101,8 @@ class FaultReader {
     const bool random = section_.read("random", count, {.least = 1});
     section_.read("all", all);
     const bool has_group = section_.read_word<ElementGroup>("of", group, kGroups);
-    const int ways = (section_.has("what") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
-    if (ways != 1) section_.fail("what", "give one of what, random and all");
+    const int ways = (section_.has("target") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
+    if (ways != 1) section_.fail("target", "give one of target, random and all");
     if (!random && !all) {
       if (has_group) section_.fail("of", "goes with random or all");
       return named;
@@ -116,12 +116,12 @@ class FaultReader {
 
   std::vector<Element> read_names() {
     std::vector<Element> result;
-    for (const toml::node* node : section_.elements("what")) {
+    for (const toml::node* node : section_.elements("target")) {
       const auto element = parse_target(kind_, fabric_, node->value_or(std::string_view()));
       if (element) {
         result.push_back(*element);
       } else {
-        section_.fail_at(*node, "what", to_string(element.error()));
+        section_.fail_at(*node, "target", to_string(element.error()));
       }
     }
     return result;
@@ -168,7 +168,7 @@ class FaultReader {
     Picoseconds at{};
     Picoseconds until = kNoTime;
     Picoseconds lasts = kNoTime;
-    Picoseconds apart{};
+    Picoseconds stagger{};
     const bool has_at = section_.read("at", at);
     const std::vector<Picoseconds> between = read_between();
     if (has_at && !between.empty()) section_.fail("between", "is another way to say at");
@@ -176,10 +176,10 @@ class FaultReader {
     if (section_.read("for", lasts) && has_until) {
       section_.fail("for", "is another way to say until");
     }
-    if (section_.read("apart", apart)) {
-      if (!between.empty()) section_.fail("apart", "goes with at");
+    if (section_.read("stagger", stagger)) {
+      if (!between.empty()) section_.fail("stagger", "goes with at");
       const auto count = static_cast<std::int64_t>(elements.size());
-      if (count > 0 && apart > kTimeMax / count) section_.fail("apart", "is too long");
+      if (count > 0 && stagger > kTimeMax / count) section_.fail("stagger", "is too long");
     }
     if (section_.error().get()) return {};
     std::vector<BrokenElement> broken;
@@ -187,7 +187,7 @@ class FaultReader {
       const Picoseconds from = between.empty() ? at : time_in(between);
       broken.push_back(
           {.element = element, .from = from, .to = lasts == kNoTime ? until : from + lasts});
-      at += apart;
+      at += stagger;
       if (broken.back().to <= from) {
         section_.fail(has_until ? "until" : "for", "ends before it begins");
       }

@@ -23,19 +23,20 @@ constexpr std::size_t kNamesInNoteMax = 3;
 
 Plane plane_at(std::uint64_t index) { return Plane(static_cast<std::uint8_t>(index)); }
 
-LinkId host_link(Plane plane, std::uint32_t row, std::uint32_t downlink) {
-  return {.kind = LinkId::Kind::kHost, .plane = plane, .row = row, .port = downlink};
+LinkId host_link(Plane plane, std::uint32_t rack, std::uint32_t downlink) {
+  return {.kind = LinkId::Kind::kHost, .plane = plane, .rack = rack, .port = downlink};
 }
-LinkId uplink(Plane plane, std::uint32_t row, std::uint32_t number) {
-  return {.kind = LinkId::Kind::kUplink, .plane = plane, .row = row, .port = number};
+LinkId uplink(Plane plane, std::uint32_t rack, std::uint32_t number) {
+  return {.kind = LinkId::Kind::kUplink, .plane = plane, .rack = rack, .port = number};
 }
 
-void add_t0_links(Plane plane, std::uint32_t row, const Fabric& fabric,
+void add_t0_links(Plane plane, std::uint32_t rack, const Fabric& fabric,
                   std::vector<LinkId>& links) {
-  for (std::uint32_t i = 0; i < fabric.shape().hosts_per_row; ++i) {
-    links.push_back(host_link(plane, row, i));
+  for (std::uint32_t i = 0; i < fabric.shape().hosts_per_rack; ++i) {
+    links.push_back(host_link(plane, rack, i));
   }
-  for (std::uint32_t i = 0; i < fabric.shape().uplinks; ++i) links.push_back(uplink(plane, row, i));
+  for (std::uint32_t i = 0; i < fabric.shape().uplinks; ++i)
+    links.push_back(uplink(plane, rack, i));
 }
 
 struct LinksOf {
@@ -46,7 +47,7 @@ struct LinksOf {
     std::vector<LinkId> links;
     links.reserve(fabric.shape().planes);
     for (std::uint32_t plane = 0; plane < fabric.shape().planes; ++plane) {
-      links.push_back(host_link(plane_at(plane), fabric.row_of(host), fabric.downlink_of(host)));
+      links.push_back(host_link(plane_at(plane), fabric.rack_of(host), fabric.downlink_of(host)));
     }
     return links;
   }
@@ -55,8 +56,8 @@ struct LinksOf {
     if (id.tier == Tier::kT0) {
       add_t0_links(id.plane, id.index, fabric, links);
     } else {
-      for (std::uint32_t row = 0; row < fabric.shape().rows; ++row) {
-        links.push_back(uplink(id.plane, row, id.index));
+      for (std::uint32_t rack = 0; rack < fabric.shape().racks; ++rack) {
+        links.push_back(uplink(id.plane, rack, id.index));
       }
     }
     return links;
@@ -64,8 +65,8 @@ struct LinksOf {
   // Every link has one T0.
   std::vector<LinkId> operator()(Plane plane) const {
     std::vector<LinkId> links;
-    for (std::uint32_t row = 0; row < fabric.shape().rows; ++row) {
-      add_t0_links(plane, row, fabric, links);
+    for (std::uint32_t rack = 0; rack < fabric.shape().racks; ++rack) {
+      add_t0_links(plane, rack, fabric, links);
     }
     return links;
   }
@@ -76,7 +77,7 @@ std::string short_name(const Element& element, const Fabric& fabric) {
   const auto* link = std::get_if<LinkId>(&element);
   if (link == nullptr || link->kind != LinkId::Kind::kHost) return name_of(element);
   return name_of(
-      fabric::NicPort{.host = fabric.host_at(link->row, link->port), .plane = link->plane});
+      fabric::NicPort{.host = fabric.host_at(link->rack, link->port), .plane = link->plane});
 }
 
 std::string what_happens(const Breakage& breakage) {
@@ -138,9 +139,9 @@ std::uint64_t size_of(ElementGroup group, const Fabric& fabric) {
   const fabric::Shape& shape = fabric.shape();
   const std::uint64_t planes = shape.planes;
   switch (group) {
-    case ElementGroup::kUplinks: return planes * shape.rows * shape.uplinks;
-    case ElementGroup::kHostLinks: return planes * shape.rows * shape.hosts_per_row;
-    case ElementGroup::kT0s: return planes * shape.rows;
+    case ElementGroup::kUplinks: return planes * shape.racks * shape.uplinks;
+    case ElementGroup::kHostLinks: return planes * shape.racks * shape.hosts_per_rack;
+    case ElementGroup::kT0s: return planes * shape.racks;
     case ElementGroup::kT1s: return planes * shape.uplinks;
   }
   return 0;
@@ -155,7 +156,7 @@ Element element_of(ElementGroup group, std::uint64_t index, const Fabric& fabric
   switch (group) {
     case ElementGroup::kUplinks: return uplink(plane, rest / uplinks, rest % uplinks);
     case ElementGroup::kHostLinks:
-      return host_link(plane, fabric.row_of(HostIndex(rest)), fabric.downlink_of(HostIndex(rest)));
+      return host_link(plane, fabric.rack_of(HostIndex(rest)), fabric.downlink_of(HostIndex(rest)));
     case ElementGroup::kT0s: return SwitchId{.plane = plane, .tier = Tier::kT0, .index = rest};
     case ElementGroup::kT1s: return SwitchId{.plane = plane, .tier = Tier::kT1, .index = rest};
   }

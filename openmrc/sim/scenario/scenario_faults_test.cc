@@ -33,7 +33,7 @@ class ScenarioFaults : public testing::Test {
     return expand_fault(broken, breakage, fabric_, faults_, notes_);
   }
 
-  Fabric fabric_ = *Fabric::make({.planes = 4, .rows = 6, .hosts_per_row = 8, .uplinks = 5});
+  Fabric fabric_ = *Fabric::make({.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 5});
   std::vector<LinkFault> faults_;
   std::vector<FaultNote> notes_;
 };

@@ -11,7 +11,7 @@ namespace openmrc::sim {
 namespace {
 
 constexpr std::string_view kFabric =
-    "[fabric]\nplanes = 4\nrows = 4\nhosts_per_row = 8\nuplinks = 8\n";
+    "[fabric]\nplanes = 4\nracks = 4\nhosts_per_rack = 8\nuplinks = 8\n";
 constexpr std::string_view kWorkload = "[workload]\nkind = \"permutation\"\nbytes = 1000\n";
 
 Result<std::string, std::string> read_test_file(const std::string& path) {
@@ -129,19 +129,19 @@ TEST(Scenario, ReadsSwitches) {
 
 TEST(Scenario, ReadsPermutation) {
   const auto settings = workload_of<Permutation>(
-      "[workload]\nkind = 'permutation'\nbytes = '2 MB'\nmessages = 3\nacross_rows = true\n");
+      "[workload]\nkind = 'permutation'\nbytes = '2 MB'\nmessages = 3\nacross_racks = true\n");
   EXPECT_EQ(settings.bytes, 2'000'000U);
   EXPECT_EQ(settings.messages, 3U);
-  EXPECT_TRUE(settings.across_rows);
+  EXPECT_TRUE(settings.across_racks);
 }
 
 TEST(Scenario, ReadsIncast) {
   const auto settings = workload_of<Incast>(
       "[workload]\nkind = 'incast'\ntarget = 'h1'\nsenders = [8, 'h9']\nbytes = 1000\n"
-      "apart = '1 us'\nvictims = [{from = 10, to = 2, bytes = '1 KiB'}]\n");
+      "stagger = '1 us'\nvictims = [{from = 10, to = 2, bytes = '1 KiB'}]\n");
   EXPECT_EQ(settings.target, 1U);
   EXPECT_EQ(settings.senders, (std::vector<std::uint32_t>{8, 9}));
-  EXPECT_EQ(settings.apart, Picoseconds(1'000'000));
+  EXPECT_EQ(settings.stagger, Picoseconds(1'000'000));
   ASSERT_EQ(settings.victims.size(), 1U);
   EXPECT_EQ(settings.victims[0].from, 10U);
   EXPECT_EQ(settings.victims[0].bytes, 1'024U);
@@ -232,13 +232,13 @@ TEST(Scenario, UnknownKeysGetAHint) {
   EXPECT_EQ(error_of(with("[switches]\ntriming = true\n")),
             "test.toml:10: [switches] triming: unknown key; did you mean trimming?");
   EXPECT_EQ(error_of(with("colour = 3\n")),
-            "test.toml:9: [workload] colour: unknown key; there are across_rows, bytes, kind, "
+            "test.toml:9: [workload] colour: unknown key; there are across_racks, bytes, kind, "
             "messages");
   // A key of the other transport is as unknown as any.
   EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
             "test.toml:11: [transport] evs: unknown key; there are dcqcn, kind, queue_pairs, "
             "reroute_after, retries, timeout");
-  EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\nwhat = 'h1/p1'\nutil = '3 us'\n")),
+  EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\ntarget = 'h1/p1'\nutil = '3 us'\n")),
             "test.toml:12: [[fault]] util: unknown key; did you mean until?");
 }
 
@@ -246,10 +246,10 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
   EXPECT_EQ(error_of("title = \n" + with("")).substr(0, 12), "test.toml:1:");
   EXPECT_EQ(error_of(""), "test.toml: [fabric] is missing");
   EXPECT_EQ(error_of(kFabric), "test.toml: [workload] is missing");
-  EXPECT_EQ(error_of("[fabric]\nplanes = 4\nrows = 'two'\n"),
-            "test.toml:3: [fabric] rows: must be a whole number");
+  EXPECT_EQ(error_of("[fabric]\nplanes = 4\nracks = 'two'\n"),
+            "test.toml:3: [fabric] racks: must be a whole number");
   EXPECT_EQ(error_of("title = ''\n[fabric]\nplanes = 4\n"),
-            "test.toml:2: [fabric] rows: is missing; or give switch_ports");
+            "test.toml:2: [fabric] racks: is missing; or give switch_ports");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\n")),
             "test.toml:6: [workload] bytes: is missing");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'all-to-all'\nhosts = 99\nbytes = 1000\n")),
@@ -260,19 +260,19 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
 
 TEST(ScenarioFault, Cut) {
   const auto faults = faults_of(
-      "[[fault]]\nkind = 'cut'\nwhat = 'p1.t0-2/up3'\nat = '10 us'\nfor = '5 us'\n"
-      "direction = 'down'\n[[fault]]\nkind = 'cut'\nwhat = ['h1/p1', 'h1/p2']\n"
+      "[[fault]]\nkind = 'cut'\ntarget = 'p1.t0-2/up3'\nat = '10 us'\nfor = '5 us'\n"
+      "direction = 'down'\n[[fault]]\nkind = 'cut'\ntarget = ['h1/p1', 'h1/p2']\n"
       "at = '10 us'\nuntil = '12 us'\n");
   ASSERT_EQ(faults.size(), 3U);
   EXPECT_EQ(
       faults[0],
       (LinkFault{
-          .link = {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(1), .row = 2, .port = 3},
+          .link = {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(1), .rack = 2, .port = 3},
           .direction = Direction::kDownward,
           .from = Picoseconds(10'000'000),
           .to = Picoseconds(15'000'000),
           .down = true}));
-  EXPECT_EQ(faults[2], (LinkFault{.link = {.plane = Plane(2), .row = 0, .port = 1},
+  EXPECT_EQ(faults[2], (LinkFault{.link = {.plane = Plane(2), .rack = 0, .port = 1},
                                   .from = Picoseconds(10'000'000),
                                   .to = Picoseconds(12'000'000),
                                   .down = true,
@@ -280,11 +280,11 @@ TEST(ScenarioFault, Cut) {
 }
 
 TEST(ScenarioFault, PortsSwitchesAndPlanes) {
-  EXPECT_EQ(faults_of("[[fault]]\nkind = 'port-down'\nwhat = 'h5/p3'\n").size(), 1U);
-  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\nwhat = 'p3.t0-1'\n").size(), 16U);
-  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\nwhat = 'p3.t1-7'\n").size(), 4U);
-  EXPECT_EQ(faults_of("[[fault]]\nkind = 'plane-down'\nwhat = 'p3'\n").size(), 64U);
-  const auto hidden = faults_of("[[fault]]\nkind = 'port-down'\nwhat = 'h5/p3'\nseen = false\n");
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'port-down'\ntarget = 'h5/p3'\n").size(), 1U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\ntarget = 'p3.t0-1'\n").size(), 16U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'switch-down'\ntarget = 'p3.t1-7'\n").size(), 4U);
+  EXPECT_EQ(faults_of("[[fault]]\nkind = 'plane-down'\ntarget = 'p3'\n").size(), 64U);
+  const auto hidden = faults_of("[[fault]]\nkind = 'port-down'\ntarget = 'h5/p3'\nseen = false\n");
   EXPECT_FALSE(hidden.at(0).seen_by_nic);
   EXPECT_EQ(hidden.at(0).from, Picoseconds{});
   EXPECT_EQ(hidden.at(0).to, kNoTime);
@@ -293,7 +293,7 @@ TEST(ScenarioFault, PortsSwitchesAndPlanes) {
 TEST(ScenarioFault, LossAndSlowLinks) {
   const auto faults = faults_of(
       "[[fault]]\nkind = 'loss'\nof = 'host-links'\nall = true\nrate = 0.001\ndirection = 'down'\n"
-      "[[fault]]\nkind = 'slow'\nwhat = 'p0.t0-0/up0'\nspeed = '25 %'\n");
+      "[[fault]]\nkind = 'slow'\ntarget = 'p0.t0-0/up0'\nspeed = '25 %'\n");
   ASSERT_EQ(faults.size(), 4U * 32 + 1);
   EXPECT_EQ(faults[0].loss_per_billion, 1'000'000U);
   EXPECT_EQ(faults[0].direction, Direction::kDownward);
@@ -303,7 +303,7 @@ TEST(ScenarioFault, LossAndSlowLinks) {
 
 TEST(ScenarioFault, RandomOnesAreFixedBySeedAndPlace) {
   constexpr std::string_view kFault =
-      "[[fault]]\nkind = 'cut'\nof = 'uplinks'\nrandom = 20\napart = '1 us'\n";
+      "[[fault]]\nkind = 'cut'\nof = 'uplinks'\nrandom = 20\nstagger = '1 us'\n";
   const auto faults = faults_of(kFault);
   ASSERT_EQ(faults.size(), 20U);
   EXPECT_EQ(faults[19].from, Picoseconds(19'000'000));
@@ -334,7 +334,7 @@ TEST(ScenarioFault, RandomTimes) {
 
 TEST(ScenarioFault, Flaps) {
   const Scenario scenario = scenario_of(
-      with("[[fault]]\nkind = 'flap'\nwhat = ['h1/p0', 'h2/p0']\nat = '1 us'\ndown = '2 us'\n"
+      with("[[fault]]\nkind = 'flap'\ntarget = ['h1/p0', 'h2/p0']\nat = '1 us'\ndown = '2 us'\n"
            "up = '3 us'\ncount = 3\n"));
   ASSERT_EQ(scenario.faults.size(), 6U);
   EXPECT_EQ(scenario.faults[4].from, Picoseconds(11'000'000));
@@ -347,7 +347,8 @@ TEST(ScenarioFault, Flaps) {
 // The last one is cut short.
 TEST(ScenarioFault, FlapsUntil) {
   const auto faults = faults_of(
-      "[[fault]]\nkind = 'flap'\nwhat = 'h1/p0'\ndown = '2 us'\nperiod = '5 us'\nfor = '11 us'\n");
+      "[[fault]]\nkind = 'flap'\ntarget = 'h1/p0'\ndown = '2 us'\nperiod = '5 us'\nfor = '11 "
+      "us'\n");
   ASSERT_EQ(faults.size(), 3U);
   EXPECT_EQ(faults[2].from, Picoseconds(10'000'000));
   EXPECT_EQ(faults[2].to, Picoseconds(11'000'000));
@@ -357,48 +358,48 @@ TEST(ScenarioFault, Errors) {
   const auto error = [](std::string_view keys) {
     return error_of(with("[[fault]]\n" + std::string(keys)));
   };
-  EXPECT_EQ(error("what = 'h1/p1'\n"), "test.toml:9: [[fault]] kind: is missing");
+  EXPECT_EQ(error("target = 'h1/p1'\n"), "test.toml:9: [[fault]] kind: is missing");
   EXPECT_EQ(error("kind = 'cut'\n"),
-            "test.toml:9: [[fault]] what: give one of what, random and all");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
-            "test.toml:11: [[fault]] what: give one of what, random and all");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nof = 't1'\n"),
+            "test.toml:9: [[fault]] target: give one of target, random and all");
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
+            "test.toml:11: [[fault]] target: give one of target, random and all");
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nof = 't1'\n"),
             "test.toml:12: [[fault]] of: goes with random or all");
   EXPECT_EQ(error("kind = 'cut'\nrandom = 2\n"), "test.toml:9: [[fault]] of: is missing");
   EXPECT_EQ(error("kind = 'switch-down'\nrandom = 2\nof = 'uplinks'\n"),
             "test.toml:12: [[fault]] of: cannot have a fault of this kind");
   EXPECT_EQ(error("kind = 'switch-down'\nrandom = 33\nof = 't1'\n"),
             "test.toml:11: [[fault]] random: the fabric has 32 of them");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nuntil = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nat = '2 us'\nuntil = '1 us'\n"),
             "test.toml:13: [[fault]] until: ends before it begins");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nfor = '2 us'\nuntil = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nfor = '2 us'\nuntil = '1 us'\n"),
             "test.toml:12: [[fault]] for: is another way to say until");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nbetween = ['1 us', '2 us']\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nat = '2 us'\nbetween = ['1 us', '2 us']\n"),
             "test.toml:13: [[fault]] between: is another way to say at");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['3 us', '2 us']\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nbetween = ['3 us', '2 us']\n"),
             "test.toml:12: [[fault]] between: must be two times, the earlier one first");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['1 us', '2 us']\napart = '1 us'\n"),
-            "test.toml:13: [[fault]] apart: goes with at");
-  EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\napart = '200000 s'\n"),
-            "test.toml:13: [[fault]] apart: is too long");
-  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\n"), "test.toml:9: [[fault]] rate: is missing");
-  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\nrate = 1.5\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nbetween = ['1 us', '2 us']\nstagger = '1 us'\n"),
+            "test.toml:13: [[fault]] stagger: goes with at");
+  EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\nstagger = '200000 s'\n"),
+            "test.toml:13: [[fault]] stagger: is too long");
+  EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\n"), "test.toml:9: [[fault]] rate: is missing");
+  EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\nrate = 1.5\n"),
             "test.toml:12: [[fault]] rate: must be a share from 0 to 1, or from \"0 %\" to "
             "\"100 %\"");
-  EXPECT_EQ(error("kind = 'slow'\nwhat = 'h1/p1'\nspeed = '0.5 %'\n"),
+  EXPECT_EQ(error("kind = 'slow'\ntarget = 'h1/p1'\nspeed = '0.5 %'\n"),
             "test.toml:12: [[fault]] speed: must be a whole percentage from 1 to 99");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nup = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\nup = '1 us'\n"),
             "test.toml:9: [[fault]] count: give one of count, until and for");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\ncount = 2\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\ncount = 2\n"),
             "test.toml:9: [[fault]] up: give one of up and period");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nperiod = '1 us'\ncount = 2\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\nperiod = '1 us'\ncount = 2\n"),
             "test.toml:12: [[fault]] down: a flapping link must be down for a while, and up for a "
             "while");
 }
 
 TEST(ScenarioFault, NamesAreOfTheRightKind) {
   const auto error = [](std::string_view kind, std::string_view what) {
-    return error_of(with("[[fault]]\nkind = '" + std::string(kind) + "'\nwhat = '" +
+    return error_of(with("[[fault]]\nkind = '" + std::string(kind) + "'\ntarget = '" +
                          std::string(what) + "'\n"));
   };
   EXPECT_EQ(error("switch-down", "p3.t0-1"), "");

@@ -59,7 +59,7 @@ Permutation read_permutation(TomlSection& section) {
   Permutation settings;
   read_size(section, settings.bytes);
   section.read("messages", settings.messages);
-  section.read("across_rows", settings.across_rows);
+  section.read("across_racks", settings.across_racks);
   return settings;
 }
 
@@ -88,7 +88,7 @@ Incast read_incast(TomlSection& section, const Fabric& fabric) {
   read_one_host(section, "target", fabric, settings.target);
   settings.senders = read_senders(section, fabric, settings.target);
   read_size(section, settings.bytes);
-  section.read("apart", settings.apart);
+  section.read("stagger", settings.stagger);
   section.for_each_table("victims", [&](TomlSection& table) {
     Incast::Victim& victim = settings.victims.emplace_back();
     read_one_host(table, "from", fabric, victim.from);

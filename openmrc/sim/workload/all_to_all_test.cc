@@ -17,7 +17,7 @@ TEST(AllToAll, EveryPairExchangesOnce) {
     IdealNetwork network(*make_workload(settings, fabric, 1), fabric.hosts(), 5);
     network.run();
     EXPECT_TRUE(network.all_done());
-    EXPECT_EQ(network.sent_to_strangers(), 0U);
+    EXPECT_EQ(network.sent_to_unknown_hosts(), 0U);
     EXPECT_EQ(network.outstanding_max(), kAllToAllOutstanding);
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> pairs;
     for (const auto& message : network.messages()) {

@@ -20,7 +20,7 @@ class FlowListTest : public testing::Test {
     IdealNetwork network(*make_workload(FlowList{flows}, fabric_, 1), fabric_.hosts(), seed);
     network.run();
     EXPECT_TRUE(network.all_done());
-    EXPECT_EQ(network.sent_to_strangers(), 0U);
+    EXPECT_EQ(network.sent_to_unknown_hosts(), 0U);
     std::vector<Message> messages = network.messages();
     std::ranges::stable_sort(messages, {}, &Message::sent);
     return messages;

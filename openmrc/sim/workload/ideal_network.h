@@ -68,7 +68,7 @@ class IdealNetwork {
   }
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
-  [[nodiscard]] std::uint32_t sent_to_strangers() const { return sent_to_strangers_; }
+  [[nodiscard]] std::uint32_t sent_to_unknown_hosts() const { return sent_to_unknown_hosts_; }
   // The most messages of one host that were on their way together.
   [[nodiscard]] std::uint32_t outstanding_max() const { return outstanding_max_; }
 
@@ -128,7 +128,7 @@ class IdealNetwork {
 
   void start(std::uint32_t from, Picoseconds now, const Send& send) {
     if (std::ranges::find(destinations_[from], send.to) == destinations_[from].end()) {
-      ++sent_to_strangers_;
+      ++sent_to_unknown_hosts_;
     }
     outstanding_max_ = std::max(outstanding_max_, ++outstanding_[from]);
     Picoseconds& last = last_arrival_[{from, send.to.raw()}];
@@ -160,14 +160,14 @@ class IdealNetwork {
   std::vector<Message> messages_;
   std::vector<Mark> marks_;
   std::uint64_t order_ = 0;
-  std::uint32_t sent_to_strangers_ = 0;
+  std::uint32_t sent_to_unknown_hosts_ = 0;
   std::uint32_t outstanding_max_ = 0;
 };
 
-// A fabric of rows of hosts in one plane, for programs that do not look at it.
-inline fabric::Fabric plain_fabric(std::uint32_t rows, std::uint32_t hosts_per_row) {
+// A fabric of racks in one plane, for programs that do not look at it.
+inline fabric::Fabric plain_fabric(std::uint32_t racks, std::uint32_t hosts_per_rack) {
   return *fabric::Fabric::make(
-      {.rows = rows, .hosts_per_row = hosts_per_row, .uplinks = rows > 1 ? 2U : 0U});
+      {.racks = racks, .hosts_per_rack = hosts_per_rack, .uplinks = racks > 1 ? 2U : 0U});
 }
 
 }  // namespace openmrc::sim

@@ -16,7 +16,7 @@ FlowList flows_of(const Incast& settings) {
   for (const std::uint32_t sender : settings.senders) {
     list.flows.push_back(
         {.from = sender, .to = settings.target, .bytes = settings.bytes, .start = start});
-    start += settings.apart;
+    start += settings.stagger;
   }
   for (const Incast::Victim& victim : settings.victims) {
     list.flows.push_back({.from = victim.from, .to = victim.to, .bytes = victim.bytes});
@@ -31,8 +31,8 @@ std::string problem_with(const Incast& settings, const fabric::Fabric& fabric) {
   const auto twice = std::ranges::adjacent_find(senders);
   if (twice != senders.end()) return fmt::format("host {} is named twice as a sender", *twice);
   const auto count = static_cast<std::int64_t>(senders.size());
-  if (settings.apart < Picoseconds{} || settings.apart > kNoTime / (2 * count)) {
-    return "apart is below zero or too long";
+  if (settings.stagger < Picoseconds{} || settings.stagger > kNoTime / (2 * count)) {
+    return "stagger is below zero or too long";
   }
   return problem_with(flows_of(settings), fabric);
 }

@@ -27,7 +27,7 @@ TEST(Incast, SendersHitTheTargetAndVictimsSendMeanwhile) {
 
 TEST(Incast, SendersCanJoinOneByOne) {
   const FlowList list =
-      flows_of({.target = 0, .senders = {3, 2, 1}, .bytes = 9, .apart = Picoseconds(50)});
+      flows_of({.target = 0, .senders = {3, 2, 1}, .bytes = 9, .stagger = Picoseconds(50)});
   ASSERT_EQ(list.flows.size(), 3U);
   EXPECT_EQ(list.flows[0].from, 3U);
   EXPECT_EQ(list.flows[0].start, Picoseconds{});
@@ -42,8 +42,8 @@ TEST(Incast, IsCheckedAgainstTheFabric) {
             "host 1 is named twice as a sender");
   EXPECT_EQ(check_workload(Incast{.target = 0, .senders = {0}, .bytes = 1}, fabric),
             "flow 0 goes from host 0 to itself");
-  EXPECT_EQ(check_workload(Incast{.senders = {1, 2}, .bytes = 1, .apart = kNoTime / 2}, fabric),
-            "apart is below zero or too long");
+  EXPECT_EQ(check_workload(Incast{.senders = {1, 2}, .bytes = 1, .stagger = kNoTime / 2}, fabric),
+            "stagger is below zero or too long");
   EXPECT_EQ(check_workload(Incast{.target = 0, .senders = {1}, .bytes = 1}, fabric), "");
 }
 

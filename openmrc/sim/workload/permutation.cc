@@ -84,13 +84,13 @@ std::string problem_with(const Permutation& settings, const fabric::Fabric& fabr
   if (settings.bytes == 0) return "bytes must be above 0";
   if (settings.messages == 0) return "messages must be above 0";
   if (fabric.hosts() < 2) return "a permutation needs two hosts";
-  if (settings.across_rows && fabric.shape().rows < 2) return "across_rows needs two rows";
+  if (settings.across_racks && fabric.shape().racks < 2) return "across_racks needs two racks";
   return {};
 }
 
 std::unique_ptr<Workload> workload_of(const Permutation& settings, const fabric::Fabric& fabric,
                                       std::uint64_t seed) {
-  const std::uint32_t group = settings.across_rows ? fabric.shape().hosts_per_row : 1;
+  const std::uint32_t group = settings.across_racks ? fabric.shape().hosts_per_rack : 1;
   return std::make_unique<PermutationWorkload>(
       settings, permutation_across(fabric.hosts(), group, Rng(seed).fork(kPermutationStream)));
 }

@@ -53,7 +53,7 @@ TEST(PermutationWorkload, SendsAllMessagesOneAfterTheOther) {
   IdealNetwork network(*workload, fabric.hosts(), 1);
   network.run();
   EXPECT_TRUE(network.all_done());
-  EXPECT_EQ(network.sent_to_strangers(), 0U);
+  EXPECT_EQ(network.sent_to_unknown_hosts(), 0U);
   EXPECT_EQ(network.messages().size(), 3U * 32);
   EXPECT_EQ(network.outstanding_max(), 1U);
   for (std::uint32_t host = 0; host < fabric.hosts(); ++host) {
@@ -76,12 +76,12 @@ TEST(PermutationWorkload, IsFixedByTheSeed) {
   EXPECT_NE(pairs(7), pairs(8));
 }
 
-TEST(PermutationWorkload, CanCrossRowsOnly) {
+TEST(PermutationWorkload, CanCrossRacksOnly) {
   const fabric::Fabric fabric = plain_fabric(2, 16);
-  const auto workload = make_workload(Permutation{.bytes = 1, .across_rows = true}, fabric, 7);
+  const auto workload = make_workload(Permutation{.bytes = 1, .across_racks = true}, fabric, 7);
   for (std::uint32_t host = 0; host < fabric.hosts(); ++host) {
     const fabric::HostIndex to = workload->destinations(fabric::HostIndex(host)).at(0);
-    EXPECT_NE(fabric.row_of(to), fabric.row_of(fabric::HostIndex(host)));
+    EXPECT_NE(fabric.rack_of(to), fabric.rack_of(fabric::HostIndex(host)));
   }
 }
 
@@ -91,8 +91,8 @@ TEST(PermutationWorkload, IsCheckedAgainstTheFabric) {
   EXPECT_EQ(check_workload(Permutation{}, fabric), "bytes must be above 0");
   EXPECT_EQ(check_workload(Permutation{.bytes = 1, .messages = 0}, fabric),
             "messages must be above 0");
-  EXPECT_EQ(check_workload(Permutation{.bytes = 1, .across_rows = true}, fabric),
-            "across_rows needs two rows");
+  EXPECT_EQ(check_workload(Permutation{.bytes = 1, .across_racks = true}, fabric),
+            "across_racks needs two racks");
   EXPECT_EQ(check_workload(Permutation{.bytes = 1}, plain_fabric(1, 1)),
             "a permutation needs two hosts");
 }

@@ -19,15 +19,15 @@ class Ranks {
 
   [[nodiscard]] fabric::HostIndex host(std::uint32_t rank) const {
     if (placement_ == Placement::kPacked) return fabric::HostIndex(rank);
-    const std::uint32_t rows = fabric_.shape().rows;
-    return fabric_.host_at(rank % rows, rank / rows);
+    const std::uint32_t racks = fabric_.shape().racks;
+    return fabric_.host_at(rank % racks, rank / racks);
   }
 
   // Nothing for a host that is not in the job.
   [[nodiscard]] std::optional<std::uint32_t> rank(fabric::HostIndex host) const {
     std::uint32_t rank = host.raw();
     if (placement_ == Placement::kSpread) {
-      rank = fabric_.downlink_of(host) * fabric_.shape().rows + fabric_.row_of(host);
+      rank = fabric_.downlink_of(host) * fabric_.shape().racks + fabric_.rack_of(host);
     }
     if (rank >= count_) return std::nullopt;
     return rank;

@@ -41,7 +41,7 @@ TEST(Training, RunsToItsEndWhateverTheDelays) {
         IdealNetwork network(*make_workload(settings, fabric, 1), fabric.hosts(), seed);
         network.run();
         EXPECT_TRUE(network.all_done());
-        EXPECT_EQ(network.sent_to_strangers(), 0U);
+        EXPECT_EQ(network.sent_to_unknown_hosts(), 0U);
         const std::size_t rounds = kind == kRing ? 14 : 6;
         EXPECT_EQ(network.messages().size(), 3 * 3 * 8 * rounds);
         std::uint64_t bytes = 0;
@@ -129,7 +129,7 @@ TEST(Training, HostsOutsideTheJobDoNothing) {
     EXPECT_EQ(workload->program(index) == nullptr, workload->destinations(index).empty());
     if (workload->program(index) != nullptr) in_job.push_back(host);
   }
-  // Rank 4 is the second host of row 0, rank 5 that of row 1.
+  // Rank 4 is the second host of rack 0, rank 5 that of rack 1.
   EXPECT_EQ(in_job, (std::vector<std::uint32_t>{0, 1, 4, 5, 8, 12}));
   EXPECT_EQ(workload->destinations(fabric::HostIndex(12)),
             std::vector<fabric::HostIndex>{fabric::HostIndex(1)});

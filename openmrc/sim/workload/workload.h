@@ -19,7 +19,7 @@ namespace openmrc::sim {
 struct Permutation {
   std::uint64_t bytes = 0;
   std::uint32_t messages = 1;  // one after the other
-  bool across_rows = false;    // only to hosts of other rows
+  bool across_racks = false;   // only to hosts of other racks
 };
 
 // Many send to one; victims send to others meanwhile.
@@ -27,7 +27,7 @@ struct Incast {
   std::uint32_t target = 0;
   std::vector<std::uint32_t> senders{};
   std::uint64_t bytes = 0;  // from each
-  Picoseconds apart{};      // each sender starts so much after the one before it
+  Picoseconds stagger{};    // each sender starts so much after the one before it
   struct Victim {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -38,8 +38,8 @@ struct Incast {
 
 // Where the ranks of a job sit.
 enum class Placement : std::uint8_t {
-  kPacked,  // rank r on host r: row after row is filled
-  kSpread,  // dealt out over the rows, so that neighbours in rank are in different rows
+  kPacked,  // rank r on host r: rack after rack is filled
+  kSpread,  // dealt out over the racks, so that neighbours in rank are in different racks
 };
 
 struct AllToAll {

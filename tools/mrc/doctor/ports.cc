@@ -178,7 +178,7 @@ std::string fault_of_route(const Ipv6Address& to, const datapath::Port& port, bo
 void check_first_switch(const host::Config& config, Plane plane, Findings& findings) {
   const auto fabric = fabric::Fabric::make(config.fabric->shape);
   const datapath::Port& port = config.ports[plane.raw()];
-  const Segment t0{Segment::Kind::kT0, plane, fabric->row_of(config.fabric->host)};
+  const Segment t0{Segment::Kind::kT0, plane, fabric->rack_of(config.fabric->host)};
   const Ipv6Address to = segment_address(*config.fabric, t0);
   const std::string name = fabric::name_of(fabric->t0_of(config.fabric->host, plane));
   const std::string fault = fault_of_route(to, port, config.mode == Mode::kUsid);
@@ -197,7 +197,7 @@ void check_paths_to(const host::Config& config, HostIndex peer, Findings& findin
   const auto fabric = fabric::Fabric::make(config.fabric->shape);
   const UsidPlan plan(*fabric, config.fabric->block);
   const HostIndex self = config.fabric->host;
-  const bool is_far = plan.reach(self, peer) == fabric::Reach::kOtherRow;
+  const bool is_far = plan.reach(self, peer) == fabric::Reach::kOtherRack;
   const std::uint32_t uplinks = is_far ? fabric->evs_per_plane() : 1;
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     const datapath::Port& port = config.ports[i];

@@ -52,8 +52,8 @@ class ShapeOptions {
     constexpr std::array<std::array<const char*, 3>, 7> kCounts{{
         {"--planes", "planes", "Planes"},
         {"--switch-ports", "switch_ports", "Ports of a switch, for two tiers and full bisection"},
-        {"--rows", "rows", "T0s of a plane, instead of --switch-ports"},
-        {"--hosts-per-row", "hosts_per_row", "Downlinks of a T0"},
+        {"--racks", "racks", "T0s of a plane, instead of --switch-ports"},
+        {"--hosts-per-rack", "hosts_per_rack", "Downlinks of a T0"},
         {"--uplinks", "uplinks", "Uplinks of a T0, and T1s of a plane"},
         {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; 100 if not said"},
         {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; as the NIC ports if not said"},
@@ -107,7 +107,7 @@ void add_plan(CLI::App& parent, int& exit_code) {
       "Examples:\n"
       "  mrc fabric plan examples/fabrics/published.toml\n"
       "  mrc fabric plan --planes 8 --switch-ports 512\n"
-      "  mrc fabric plan --planes 4 --rows 64 --hosts-per-row 32 --uplinks 16 --json");
+      "  mrc fabric plan --planes 4 --racks 64 --hosts-per-rack 32 --uplinks 16 --json");
   command->callback([options, &exit_code] {
     if (options->file.empty() != options->shape.any()) {
       exit_code = complain("fabric",

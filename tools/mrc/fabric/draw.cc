@@ -27,7 +27,7 @@ using fabric::Tier;
 // How many of each a reader can tell apart.
 constexpr std::uint32_t kPlanesDrawn = 4;
 constexpr std::uint32_t kSwitchesDrawn = 6;
-constexpr std::uint32_t kHostsDrawn = 4;  // of a row
+constexpr std::uint32_t kHostsDrawn = 4;  // of a rack
 constexpr std::uint32_t kPanelsAbreast = 2;
 
 // In pixels.
@@ -54,20 +54,20 @@ std::vector<std::uint32_t> sample(std::uint32_t count, std::uint32_t most) {
 struct Sample {
   std::vector<std::uint32_t> planes;
   std::vector<std::uint32_t> t1s;
-  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> racks;
   std::vector<std::uint32_t> downlinks;
 
   explicit Sample(const Shape& shape)
       : planes(sample(shape.planes, kPlanesDrawn)),
         t1s(sample(shape.uplinks, kSwitchesDrawn)),
-        rows(sample(shape.rows, kSwitchesDrawn)),
-        downlinks(sample(shape.hosts_per_row, kHostsDrawn)) {}
+        racks(sample(shape.racks, kSwitchesDrawn)),
+        downlinks(sample(shape.hosts_per_rack, kHostsDrawn)) {}
 
-  [[nodiscard]] double row_width() const {
+  [[nodiscard]] double rack_width() const {
     return std::max(kHostStep * static_cast<double>(downlinks.size()), kSwitchWidth + 20);
   }
   [[nodiscard]] double panel_width() const {
-    const double below = row_width() * static_cast<double>(rows.size());
+    const double below = rack_width() * static_cast<double>(racks.size());
     const double above = (kSwitchWidth + 20) * static_cast<double>(t1s.size());
     return std::max(below, above) + 2 * kMargin;
   }
@@ -83,8 +83,8 @@ std::string caption(const Shape& shape, const Sample& drawn) {
   };
   add(drawn.planes.size(), shape.planes, "planes");
   add(drawn.t1s.size(), shape.uplinks, "T1s");
-  add(drawn.rows.size(), shape.rows, "T0s");
-  add(drawn.downlinks.size(), shape.hosts_per_row, "hosts of a row");
+  add(drawn.racks.size(), shape.racks, "T0s");
+  add(drawn.downlinks.size(), shape.hosts_per_rack, "hosts of a rack");
   if (!left_out.empty()) left_out += ". ";
   return left_out + (shape.planes > 1 ? "All planes have the same hosts." : "");
 }
@@ -155,11 +155,11 @@ class Panel {
   void draw(Drawing& on) const {
     on.frame(x_, y_, drawn_.panel_width(), kPanelHeight);
     on.text(x_ + 12, y_ + 22, 14, "start", fmt::format("plane {}", name_of(plane_)));
-    for (std::size_t row = 0; row < drawn_.rows.size(); ++row) draw_links(on, row);
+    for (std::size_t rack = 0; rack < drawn_.racks.size(); ++rack) draw_links(on, rack);
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
       draw_switch(on, {plane_, Tier::kT1, drawn_.t1s[i]}, t1_x(i), y_ + kT1Y);
     }
-    for (std::size_t row = 0; row < drawn_.rows.size(); ++row) draw_row(on, row);
+    for (std::size_t rack = 0; rack < drawn_.racks.size(); ++rack) draw_rack(on, rack);
     draw_gaps(on);
   }
 
@@ -169,21 +169,21 @@ class Panel {
     return x_ + kMargin + step * (static_cast<double>(at) + 0.5);
   }
   [[nodiscard]] double t1_x(std::size_t at) const { return spread(at, drawn_.t1s.size()); }
-  [[nodiscard]] double t0_x(std::size_t at) const { return spread(at, drawn_.rows.size()); }
-  [[nodiscard]] double host_x(std::size_t row, std::size_t at) const {
+  [[nodiscard]] double t0_x(std::size_t at) const { return spread(at, drawn_.racks.size()); }
+  [[nodiscard]] double host_x(std::size_t rack, std::size_t at) const {
     const double middle = static_cast<double>(drawn_.downlinks.size() - 1) / 2;
-    return t0_x(row) + (static_cast<double>(at) - middle) * kHostStep;
+    return t0_x(rack) + (static_cast<double>(at) - middle) * kHostStep;
   }
 
-  void draw_links(Drawing& on, std::size_t row) const {
+  void draw_links(Drawing& on, std::size_t rack) const {
     using enum LinkId::Kind;
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
-      on.link(t0_x(row), y_ + kT0Y, t1_x(i), y_ + kT1Y, colour_,
-              name_of(LinkId{kUplink, plane_, drawn_.rows[row], drawn_.t1s[i]}));
+      on.link(t0_x(rack), y_ + kT0Y, t1_x(i), y_ + kT1Y, colour_,
+              name_of(LinkId{kUplink, plane_, drawn_.racks[rack], drawn_.t1s[i]}));
     }
     for (std::size_t i = 0; i < drawn_.downlinks.size(); ++i) {
-      on.link(t0_x(row), y_ + kT0Y, host_x(row, i), y_ + kHostY, colour_,
-              name_of(LinkId{kHost, plane_, drawn_.rows[row], drawn_.downlinks[i]}));
+      on.link(t0_x(rack), y_ + kT0Y, host_x(rack, i), y_ + kHostY, colour_,
+              name_of(LinkId{kHost, plane_, drawn_.racks[rack], drawn_.downlinks[i]}));
     }
   }
 
@@ -192,16 +192,16 @@ class Panel {
     on.box(x, y, colour_, name, name.substr(name.find('.') + 1));
   }
 
-  void draw_row(Drawing& on, std::size_t row) const {
-    draw_switch(on, {plane_, Tier::kT0, drawn_.rows[row]}, t0_x(row), y_ + kT0Y);
+  void draw_rack(Drawing& on, std::size_t rack) const {
+    draw_switch(on, {plane_, Tier::kT0, drawn_.racks[rack]}, t0_x(rack), y_ + kT0Y);
     std::string first;
     std::string last;
     for (std::size_t i = 0; i < drawn_.downlinks.size(); ++i) {
-      last = name_of(fabric_.host_at(drawn_.rows[row], drawn_.downlinks[i]));
+      last = name_of(fabric_.host_at(drawn_.racks[rack], drawn_.downlinks[i]));
       if (i == 0) first = last;
-      on.host(host_x(row, i), y_ + kHostY, last);
+      on.host(host_x(rack, i), y_ + kHostY, last);
     }
-    on.text(t0_x(row), y_ + kHostY + 24, 11, "middle",
+    on.text(t0_x(rack), y_ + kHostY + 24, 11, "middle",
             first == last ? first : fmt::format("{} - {}", first, last));
   }
 
@@ -214,12 +214,12 @@ class Panel {
     if (const std::size_t t1s = drawn_.t1s.size(); t1s < shape.uplinks) {
       dots_between(t1_x(t1s - 2), t1_x(t1s - 1), y_ + kT1Y);
     }
-    if (const std::size_t rows = drawn_.rows.size(); rows < shape.rows) {
-      dots_between(t0_x(rows - 2), t0_x(rows - 1), y_ + kT0Y);
+    if (const std::size_t racks = drawn_.racks.size(); racks < shape.racks) {
+      dots_between(t0_x(racks - 2), t0_x(racks - 1), y_ + kT0Y);
     }
-    if (const std::size_t hosts = drawn_.downlinks.size(); hosts < shape.hosts_per_row) {
-      for (std::size_t row = 0; row < drawn_.rows.size(); ++row) {
-        dots_between(host_x(row, hosts - 2), host_x(row, hosts - 1), y_ + kHostY - 2);
+    if (const std::size_t hosts = drawn_.downlinks.size(); hosts < shape.hosts_per_rack) {
+      for (std::size_t rack = 0; rack < drawn_.racks.size(); ++rack) {
+        dots_between(host_x(rack, hosts - 2), host_x(rack, hosts - 1), y_ + kHostY - 2);
       }
     }
   }

@@ -159,8 +159,8 @@ nlohmann::ordered_json design_json(const Design& design) {
 
 nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
   return {{"planes", shape.planes},
-          {"rows", shape.rows},
-          {"hosts_per_row", shape.hosts_per_row},
+          {"racks", shape.racks},
+          {"hosts_per_rack", shape.hosts_per_rack},
           {"uplinks", shape.uplinks},
           {"host_link_gbps", static_cast<double>(shape.host_link_bits_per_second) / 1e9},
           {"uplink_gbps", static_cast<double>(shape.uplink_bits_per_second) / 1e9},
@@ -191,7 +191,7 @@ std::string one_line(const fabric::Fabric& fabric) {
   const std::string t1s = fabric.has_t1() ? " and " + count(shape.uplinks, "T1") : "";
   const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
   return fmt::format("{}, {}{} in each; {} of {}", count(shape.planes, "plane"),
-                     count(shape.rows, "T0"), t1s, count(fabric.hosts(), "host"),
+                     count(shape.racks, "T0"), t1s, count(fabric.hosts(), "host"),
                      rate_text(host_rate));
 }
 

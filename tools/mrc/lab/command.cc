@@ -50,12 +50,12 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   spec.switches = *lab::switches_named(options.switches);
   if (options.t0 == 0 || options.hosts % options.t0 != 0) {
     return failure(fmt::format(
-        "{} hosts cannot be shared out evenly among {} T0s: --hosts counts those of all rows",
+        "{} hosts cannot be shared out evenly among {} T0s: --hosts counts those of all racks",
         options.hosts, options.t0));
   }
   spec.shape.planes = options.planes;
-  spec.shape.rows = options.t0;
-  spec.shape.hosts_per_row = options.hosts / options.t0;
+  spec.shape.racks = options.t0;
+  spec.shape.hosts_per_rack = options.hosts / options.t0;
   spec.shape.uplinks = options.t0 == 1 ? 0 : options.t1;
   if (!options.rate.empty()) {
     const auto rate = host::parse_bit_rate(options.rate);

@@ -202,7 +202,7 @@ struct ChaosOptions {
   bool dry_run = false;
 };
 
-void print_news(bool json, const lab::ChaosNews& news) {
+void print_event(bool json, const lab::ChaosEvent& news) {
   if (json) {
     const nlohmann::ordered_json out{{"did", news.healed ? "healed" : "cut"},
                                      {"what", name_of(news.fault.what)},
@@ -227,9 +227,9 @@ int chaos(const ChaosOptions& options) {
   if (!span)
     return complain("lab", fmt::format("'{}' is no time: write 1800s or 500ms", options.span));
   const auto faults = draw_chaos(*spec, options.seed, *span);
-  const auto tell = [&](const lab::ChaosNews& news) { print_news(options.json, news); };
+  const auto tell = [&](const lab::ChaosEvent& news) { print_event(options.json, news); };
   if (options.dry_run) {
-    for (const lab::ChaosFault& fault : faults) print_news(false, {fault, false, {}});
+    for (const lab::ChaosFault& fault : faults) print_event(false, {fault, false, {}});
     return 0;
   }
   const auto played = play_chaos(*spec, faults, *span, tell);

@@ -45,7 +45,7 @@ class PlanePicture {
   PlanePicture(const Spec& spec, const LinkStates& states, Plane plane)
       : spec_(spec), states_(states), plane_(plane) {
     lines_.push_back(fmt::format("plane {}", name_of(plane)));
-    for (std::uint32_t row = 0; row < spec.shape.rows; ++row) add_row(row);
+    for (std::uint32_t rack = 0; rack < spec.shape.racks; ++rack) add_rack(rack);
     for (const std::string& line : lines_) width_ = std::max(width_, line.size());
   }
 
@@ -56,25 +56,25 @@ class PlanePicture {
   }
 
  private:
-  [[nodiscard]] char mark(LinkId::Kind kind, std::uint32_t row, std::uint32_t port) const {
-    return mark_of(states_.at({kind, plane_, row, port}).condition);
+  [[nodiscard]] char mark(LinkId::Kind kind, std::uint32_t rack, std::uint32_t port) const {
+    return mark_of(states_.at({kind, plane_, rack, port}).condition);
   }
 
-  void add_row(std::uint32_t row) {
+  void add_rack(std::uint32_t rack) {
     const fabric::Shape& shape = spec_.shape;
     const std::size_t name_width = name_of(HostIndex(spec_.fabric().hosts() - 1)).size();
-    const std::string t0 = fmt::format("t0-{}", row);
-    const std::uint32_t height = std::max(shape.hosts_per_row, shape.uplinks);
+    const std::string t0 = fmt::format("t0-{}", rack);
+    const std::uint32_t height = std::max(shape.hosts_per_rack, shape.uplinks);
     for (std::uint32_t i = 0; i < height; ++i) {
       std::string line(name_width + 3, ' ');
-      if (i < shape.hosts_per_row) {
-        line = fmt::format("{:>{}} {}+", name_of(spec_.fabric().host_at(row, i)), name_width,
-                           mark(LinkId::Kind::kHost, row, i));
+      if (i < shape.hosts_per_rack) {
+        line = fmt::format("{:>{}} {}+", name_of(spec_.fabric().host_at(rack, i)), name_width,
+                           mark(LinkId::Kind::kHost, rack, i));
       }
       line += i == 0 ? fmt::format("- {}", t0) : std::string(2 + t0.size(), ' ');
       if (i < shape.uplinks) {
         line += fmt::format("{}+{} t1-{}", i == 0 ? " -" : "  ",
-                            mark(LinkId::Kind::kUplink, row, i), i);
+                            mark(LinkId::Kind::kUplink, rack, i), i);
       }
       lines_.push_back(line);
     }
@@ -114,11 +114,11 @@ std::size_t count_of(const LinkStates& states, Condition condition) {
 
 std::string link_text(const Spec& spec, const LinkId& link) {
   if (link.kind == LinkId::Kind::kUplink) {
-    return fmt::format("{} - {}", name_of(SwitchId{link.plane, Tier::kT0, link.row}),
+    return fmt::format("{} - {}", name_of(SwitchId{link.plane, Tier::kT0, link.rack}),
                        name_of(SwitchId{link.plane, Tier::kT1, link.port}));
   }
-  return fmt::format("{} - {}", name_of(spec.fabric().host_at(link.row, link.port)),
-                     name_of(SwitchId{link.plane, Tier::kT0, link.row}));
+  return fmt::format("{} - {}", name_of(spec.fabric().host_at(link.rack, link.port)),
+                     name_of(SwitchId{link.plane, Tier::kT0, link.rack}));
 }
 
 std::size_t processes_of(const Spec& spec, HostIndex host) {

@@ -54,9 +54,9 @@ void PerfLive::print(Instant at, std::uint64_t sent) {
       session_.is_server() && sent == 0 ? since(Count::kBytesPlaced) : sent - last_bytes_;
   const double gbits = static_cast<double>(bytes) * 8 / static_cast<double>((at - last_).raw());
   fmt::print(" {:>4} s  {:>6.2f} G  {:>15} {:>5} {:>5} {:>4}  {}\n",
-             (at - begin_).raw() / 1'000'000'000, gbits, since(Count::kResentLost),
-             since(Count::kResentProbed), since(Count::kResentTimeout),
-             since(Count::kResentTrimmed) + since(Count::kResentTrimmedLastHop),
+             (at - begin_).raw() / 1'000'000'000, gbits, since(Count::kRetransmitsLoss),
+             since(Count::kRetransmitsProbe), since(Count::kRetransmitsTimeout),
+             since(Count::kRetransmitsTrim) + since(Count::kRetransmitsTrimLastHop),
              paths_text(session_.lanes().front().qp->paths()));
   std::fflush(stdout);
   last_ = at;

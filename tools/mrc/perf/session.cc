@@ -121,17 +121,17 @@ std::optional<Error> PerfSession::make_lanes() {
   return std::nullopt;
 }
 
-std::string PerfSession::own_cards() const {
-  json cards = json::array();
+std::string PerfSession::own_info() const {
+  json infos = json::array();
   for (const PerfLane& lane : lanes_) {
-    cards.push_back({{"queue_pair", json::parse(host::to_json(lane.qp->card()))},
+    infos.push_back({{"queue_pair", json::parse(host::to_json(lane.qp->connection_info()))},
                      {"address", reinterpret_cast<std::uint64_t>(lane.incoming.data())}});
   }
-  return json{{"lanes", cards}, {"memory", json::parse(host::to_json(region_->card()))}}.dump();
+  return json{{"lanes", infos}, {"memory", json::parse(host::to_json(region_->remote()))}}.dump();
 }
 
-std::optional<Error> PerfSession::join(const std::string& cards) {
-  const json from = json::parse(cards, nullptr, false);
+std::optional<Error> PerfSession::join(const std::string& infos) {
+  const json from = json::parse(infos, nullptr, false);
   if (from.is_object() && from.contains("error")) {
     return Error{.what = "the server refuses: " + from.value("error", std::string())};
   }
@@ -140,17 +140,17 @@ std::optional<Error> PerfSession::join(const std::string& cards) {
     return Error{.what = "the peer does not say how to reach its queue pairs",
                  .remedy = "use the same mrc on both hosts"};
   }
-  const auto memory = host::memory_card_from(from["memory"].dump());
+  const auto memory = host::remote_memory_from(from["memory"].dump());
   if (!memory) return no_exchange(memory.error(), {});
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const json& lane = from["lanes"][i];
     if (!lane.is_object()) return Error{.what = "the peer's lanes are not objects"};
-    const auto card = host::peer_card_from(lane.value("queue_pair", json()).dump());
-    if (!card) return no_exchange(card.error(), {});
-    peer_name_ = card->host;
+    const auto info = host::connection_info_from(lane.value("queue_pair", json()).dump());
+    if (!info) return no_exchange(info.error(), {});
+    peer_name_ = info->host;
     lanes_[i].remote = lane.value("address", std::uint64_t{0});
     lanes_[i].remote_key = RKey(memory->rkey);
-    if (auto error = lanes_[i].qp->connect(*card)) return error;
+    if (auto error = lanes_[i].qp->connect(*info)) return error;
   }
   return std::nullopt;
 }
@@ -173,10 +173,10 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::serve(const PerfOptions
   if (!plan) return refuse(std::move(plan.error()));
   session->plan_ = *plan;
   if (auto error = session->open_host(options)) return refuse(std::move(*error));
-  const auto cards = session->control_->receive(seconds(30));
-  if (!cards) return failure(no_exchange(cards.error(), {}));
-  if (auto error = session->join(*cards)) return refuse(std::move(*error));
-  if (const auto sent = session->control_->send(session->own_cards()); sent) {
+  const auto infos = session->control_->receive(seconds(30));
+  if (!infos) return failure(no_exchange(infos.error(), {}));
+  if (auto error = session->join(*infos)) return refuse(std::move(*error));
+  if (const auto sent = session->control_->send(session->own_info()); sent) {
     return failure(no_exchange(*sent, {}));
   }
   return session;
@@ -199,12 +199,12 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   if (const auto sent = control.send(plan_text(options.plan)); sent) {
     return failure(no_exchange(*sent, {}));
   }
-  if (const auto sent = control.send(session->own_cards()); sent) {
+  if (const auto sent = control.send(session->own_info()); sent) {
     return failure(no_exchange(*sent, {}));
   }
-  const auto cards = control.receive(seconds(30));
-  if (!cards) return failure(no_exchange(cards.error(), {}));
-  if (auto error = session->join(*cards)) return failure(std::move(*error));
+  const auto infos = control.receive(seconds(30));
+  if (!infos) return failure(no_exchange(infos.error(), {}));
+  if (auto error = session->join(*infos)) return failure(std::move(*error));
   return session;
 }
 

@@ -52,8 +52,8 @@ class PerfSession {
   PerfSession() = default;
   [[nodiscard]] std::optional<host::Error> open_host(const PerfOptions& options);
   [[nodiscard]] std::optional<host::Error> make_lanes();
-  [[nodiscard]] std::string own_cards() const;
-  [[nodiscard]] std::optional<host::Error> join(const std::string& cards);
+  [[nodiscard]] std::string own_info() const;
+  [[nodiscard]] std::optional<host::Error> join(const std::string& infos);
 
   PerfPlan plan_{};
   bool is_server_ = false;

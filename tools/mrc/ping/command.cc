@@ -69,14 +69,14 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   auto qp = host.create_queue_pair({.writes = made.completions.get()});
   if (!qp) return failure(std::move(qp.error()));
   made.qp = std::move(*qp);
-  if (const auto error = control.send(to_json(made.qp->card()))) {
+  if (const auto error = control.send(to_json(made.qp->connection_info()))) {
     return failure(Error{.what = to_string(*error)});
   }
   const auto text = control.receive(seconds(10));
   if (!text) return failure(Error{.what = to_string(text.error())});
-  const auto card = host::peer_card_from(*text);
-  if (!card) return failure(Error{.what = to_string(card.error())});
-  if (auto error = made.qp->connect(*card)) return failure(std::move(*error));
+  const auto info = host::connection_info_from(*text);
+  if (!info) return failure(Error{.what = to_string(info.error())});
+  if (auto error = made.qp->connect(*info)) return failure(std::move(*error));
   // Nobody probes before both are connected.
   if (const auto error = control.send(R"({"ready":true})")) {
     return failure(Error{.what = to_string(*error)});

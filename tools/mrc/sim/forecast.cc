@@ -15,8 +15,8 @@ using fabric::Fabric;
 using fabric::HostIndex;
 
 // Departures of a packet on its way: from the NIC and from each switch.
-constexpr double kHopsInRow = 2;
-constexpr double kHopsAcrossRows = 4;
+constexpr double kHopsInRack = 2;
+constexpr double kHopsAcrossRacks = 4;
 // Hosts that are looked at; the others are taken to be like them.
 constexpr std::uint32_t kHostsSampled = 1024;
 // How many control packets there are: MRC's receivers also answer what is marked, trimmed or out of
@@ -66,11 +66,12 @@ double mean_hops(const sim::Scenario& scenario, const Fabric& fabric) {
   double pairs = 0;
   for (std::uint32_t host = 0; host < fabric.hosts(); host += step) {
     for (const HostIndex to : workload->destinations(HostIndex(host))) {
-      hops += fabric.row_of(HostIndex(host)) == fabric.row_of(to) ? kHopsInRow : kHopsAcrossRows;
+      hops +=
+          fabric.rack_of(HostIndex(host)) == fabric.rack_of(to) ? kHopsInRack : kHopsAcrossRacks;
       ++pairs;
     }
   }
-  return pairs == 0 ? kHopsAcrossRows : hops / pairs;
+  return pairs == 0 ? kHopsAcrossRacks : hops / pairs;
 }
 
 double control_per_data(const sim::Scenario& scenario) {

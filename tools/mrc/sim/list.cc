@@ -93,7 +93,7 @@ int list_scenarios(const std::string& folder) {
     }
     const fabric::Shape& shape = loaded->scenario.shape;
     rows.push_back({.file = file.string(),
-                    .hosts = sim::grouped(shape.rows * shape.hosts_per_row) + " hosts",
+                    .hosts = sim::grouped(shape.racks * shape.hosts_per_rack) + " hosts",
                     .title = loaded->scenario.title});
   }
   print(rows);

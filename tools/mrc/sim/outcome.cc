@@ -68,7 +68,7 @@ std::string problems_of(const sim::RunResult& result, const sim::Progress& last,
                        sim::grouped(flows.size()), sim::grouped(result.flows.size()));
     out += (flows.empty() ? ".\n" : ":\n") + flow_lines(flows);
   }
-  const std::string gap = check_conservation(result.totals);
+  const std::string gap = check_packet_accounting(result.totals);
   if (!gap.empty()) {
     out += fmt::format(
         "the accounts of the run do not add up: {}. This is a bug of the simulator; "

@@ -67,7 +67,7 @@ std::string cost_line(const RunResult& result, std::size_t threads, double secon
 std::size_t threads_for(const Scenario& scenario, const SimRunOptions& options) {
   if (options.threads != 0) return options.threads;
   constexpr std::size_t kHostsPerThread = 32;
-  const std::size_t hosts = std::size_t{scenario.shape.rows} * scenario.shape.hosts_per_row;
+  const std::size_t hosts = std::size_t{scenario.shape.racks} * scenario.shape.hosts_per_rack;
   return std::clamp<std::size_t>(hosts / kHostsPerThread, 1,
                                  std::max(1U, std::thread::hardware_concurrency()));
 }
@@ -180,7 +180,7 @@ class Story {
     if (!first_.problems.empty()) complain("sim", first_.problems);
     if (baseline_ && !baseline_->problems.empty())
       complain("sim", "with RC " + baseline_->problems);
-    const bool adds_up = !baseline_ || check_conservation(baseline_->result.totals).empty();
+    const bool adds_up = !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
     return first_.problems.empty() && adds_up && !host::interrupted() ? kAllWell : kNotFinished;
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/engine/host_row.h"
+#include "openmrc/sim/engine/host_rack.h"
 
 #include <algorithm>
 
 namespace openmrc::sim {
 
-HostRow::HostRow(std::vector<std::unique_ptr<Host>> hosts) : hosts_(std::move(hosts)) {
+HostRack::HostRack(std::vector<std::unique_ptr<Host>> hosts) : hosts_(std::move(hosts)) {
   wakes_.reserve(hosts_.size());
   for (const auto& host : hosts_) {
     wakes_.push_back(host->wake_at());
@@ -14,7 +14,7 @@ HostRow::HostRow(std::vector<std::unique_ptr<Host>> hosts) : hosts_(std::move(ho
   wake_at_ = *std::min_element(wakes_.begin(), wakes_.end());
 }
 
-void HostRow::run(const Window& window, const Arrivals& arrivals, Worker& worker) {
+void HostRack::run(const Window& window, const Arrivals& arrivals, Worker& worker) {
   if (wake_at_ < window.end) {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
       const bool has_arrivals = !arrivals.empty() && !arrivals.at(i).empty();
@@ -25,8 +25,8 @@ void HostRow::run(const Window& window, const Arrivals& arrivals, Worker& worker
   wake_at_ = *std::min_element(wakes_.begin(), wakes_.end());
 }
 
-void HostRow::run_host(std::size_t index, const Window& window,
-                       std::span<const Arrivals::Entry> arrivals, Worker& worker) {
+void HostRack::run_host(std::size_t index, const Window& window,
+                        std::span<const Arrivals::Entry> arrivals, Worker& worker) {
   Host& host = *hosts_[index];
   const bool was_done = host.done();
   host.run(window, arrivals, worker);
@@ -34,13 +34,13 @@ void HostRow::run_host(std::size_t index, const Window& window,
   wakes_[index] = host.wake_at();
 }
 
-Picoseconds HostRow::done_at() const {
+Picoseconds HostRack::done_at() const {
   Picoseconds last{};
   for (const auto& host : hosts_) last = std::max(last, host->done_at());
   return last;
 }
 
-void HostRow::finish(Worker& worker) {
+void HostRack::finish(Worker& worker) {
   for (const auto& host : hosts_) host->finish(worker);
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the form of the cards; the key "openmrc" of each.
+// Of the form of the infos; the key "openmrc" of each.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kHostNameMax = 255;
 constexpr std::uint64_t kPsnMax = 0xff'ffff;  // 24 bits
@@ -26,10 +26,10 @@ struct Range {
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
-// Takes the keys of one card, and remembers the first thing that is wrong with it.
-class CardReader {
+// Takes the keys of one info, and remembers the first thing that is wrong with it.
+class InfoReader {
  public:
-  CardReader(const Json& json, std::string_view kind) : json_(json), kind_(kind) {
+  InfoReader(const Json& json, std::string_view kind) : json_(json), kind_(kind) {
     if (!json.is_object()) {
       fail("is no JSON object");
       return;
@@ -84,17 +84,17 @@ class CardReader {
   [[nodiscard]] bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
   void fail(std::string what) {
     if (!error_.empty()) return;
-    error_ = fmt::format("what should be the card of a {} {}", kind_, what);
+    error_ = fmt::format("what should be the info of a {} {}", kind_, what);
   }
 
-  // The card, if all of it was taken and right.
-  template <class Card>
-  Result<Card, ExchangeError> finish(Card card) {
+  // The info, if all of it was taken and right.
+  template <class Info>
+  Result<Info, ExchangeError> finish(Info info) {
     if (error_.empty() && json_.size() != taken_) {
       fail(fmt::format("has {} keys, of which {} are known", json_.size(), taken_));
     }
-    if (error_.empty()) return card;
-    return failure(ExchangeError{.fault = ExchangeFault::kCard, .what = error_});
+    if (error_.empty()) return info;
+    return failure(ExchangeError{.fault = ExchangeFault::kMalformed, .what = error_});
   }
 
  private:
@@ -118,51 +118,51 @@ class CardReader {
 constexpr const char* kQueuePair = "queue pair";
 constexpr const char* kMemory = "memory region";
 
-Json json_of(const PeerCard& card) {
-  Json json{{"openmrc", kVersion}, {"kind", kQueuePair}, {"host", card.host},
-            {"qpn", card.qpn},     {"psn", card.psn},    {"addresses", Json::array()}};
-  for (const wire::Ipv6Address& address : card.addresses) {
+Json json_of(const ConnectionInfo& info) {
+  Json json{{"openmrc", kVersion}, {"kind", kQueuePair}, {"host", info.host},
+            {"qpn", info.qpn},     {"psn", info.psn},    {"addresses", Json::array()}};
+  for (const wire::Ipv6Address& address : info.addresses) {
     json["addresses"].push_back(to_string(address));
   }
-  if (card.fabric_host) json["fabric_host"] = *card.fabric_host;
-  json["mtu"] = card.mtu;
-  json["mpr"] = card.mpr;
-  json["max_wimm"] = card.max_wimm;
+  if (info.fabric_host) json["fabric_host"] = *info.fabric_host;
+  json["mtu"] = info.mtu;
+  json["mpr"] = info.mpr;
+  json["max_wimm"] = info.max_wimm;
   return json;
 }
 
-Json json_of(const MemoryCard& card) {
+Json json_of(const RemoteMemory& info) {
   return {{"openmrc", kVersion},
           {"kind", kMemory},
-          {"address", card.address},
-          {"length", card.length},
-          {"rkey", card.rkey}};
+          {"address", info.address},
+          {"length", info.length},
+          {"rkey", info.rkey}};
 }
 
-Result<PeerCard, ExchangeError> read_card(const Json& json, const PeerCard& /*as*/) {
-  CardReader reader(json, kQueuePair);
-  PeerCard card;
-  reader.take("host", card.host);
-  reader.take("qpn", card.qpn, {kFirstUsableQpn.raw(), Qpn::kMax});
-  reader.take("psn", card.psn, {0, kPsnMax});
-  reader.take("addresses", card.addresses);
-  if (reader.has("fabric_host")) reader.take("fabric_host", card.fabric_host.emplace(), {});
-  reader.take("mtu", card.mtu, {core::kMtuMin, core::kMtuMax});
-  reader.take("mpr", card.mpr, {1});
-  reader.take("max_wimm", card.max_wimm, {});
-  return reader.finish(std::move(card));
+Result<ConnectionInfo, ExchangeError> read_info(const Json& json, const ConnectionInfo& /*as*/) {
+  InfoReader reader(json, kQueuePair);
+  ConnectionInfo info;
+  reader.take("host", info.host);
+  reader.take("qpn", info.qpn, {kFirstUsableQpn.raw(), Qpn::kMax});
+  reader.take("psn", info.psn, {0, kPsnMax});
+  reader.take("addresses", info.addresses);
+  if (reader.has("fabric_host")) reader.take("fabric_host", info.fabric_host.emplace(), {});
+  reader.take("mtu", info.mtu, {core::kMtuMin, core::kMtuMax});
+  reader.take("mpr", info.mpr, {1});
+  reader.take("max_wimm", info.max_wimm, {});
+  return reader.finish(std::move(info));
 }
 
-Result<MemoryCard, ExchangeError> read_card(const Json& json, const MemoryCard& /*as*/) {
-  CardReader reader(json, kMemory);
-  MemoryCard card;
-  reader.take("address", card.address, {});
-  reader.take("length", card.length, {1});
-  reader.take("rkey", card.rkey, {});
-  if (card.length > std::numeric_limits<std::uint64_t>::max() - card.address) {
+Result<RemoteMemory, ExchangeError> read_info(const Json& json, const RemoteMemory& /*as*/) {
+  InfoReader reader(json, kMemory);
+  RemoteMemory info;
+  reader.take("address", info.address, {});
+  reader.take("length", info.length, {1});
+  reader.take("rkey", info.rkey, {});
+  if (info.length > std::numeric_limits<std::uint64_t>::max() - info.address) {
     reader.fail("ends behind the last address");
   }
-  return reader.finish(card);
+  return reader.finish(info);
 }
 
 // Names with bytes that are not UTF-8 must not throw.
@@ -170,53 +170,53 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-template <class Card>
-std::string list_text(std::span<const Card> cards) {
+template <class Info>
+std::string list_text(std::span<const Info> infos) {
   Json list = Json::array();
-  for (const Card& card : cards) list.push_back(json_of(card));
+  for (const Info& info : infos) list.push_back(json_of(info));
   return text_of(list);
 }
 
-template <class Card>
-Result<Card, ExchangeError> card_from(std::string_view text) {
+template <class Info>
+Result<Info, ExchangeError> info_from(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  return read_card(json, Card{});
+  return read_info(json, Info{});
 }
 
-template <class Card>
-Result<std::vector<Card>, ExchangeError> cards_from(std::string_view text) {
+template <class Info>
+Result<std::vector<Info>, ExchangeError> infos_from(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_array()) {
-    return failure(ExchangeError{.fault = ExchangeFault::kCard,
-                                 .what = "what should be cards is no JSON list"});
+    return failure(ExchangeError{.fault = ExchangeFault::kMalformed,
+                                 .what = "what should be infos is no JSON list"});
   }
-  std::vector<Card> cards;
+  std::vector<Info> infos;
   for (const Json& each : json) {
-    auto card = read_card(each, Card{});
-    if (!card) return failure(std::move(card.error()));
-    cards.push_back(std::move(*card));
+    auto info = read_info(each, Info{});
+    if (!info) return failure(std::move(info.error()));
+    infos.push_back(std::move(*info));
   }
-  return cards;
+  return infos;
 }
 
 }  // namespace
 
-std::string to_json(const PeerCard& card) { return text_of(json_of(card)); }
-std::string to_json(const MemoryCard& card) { return text_of(json_of(card)); }
-std::string to_json(std::span<const PeerCard> cards) { return list_text(cards); }
-std::string to_json(std::span<const MemoryCard> cards) { return list_text(cards); }
+std::string to_json(const ConnectionInfo& info) { return text_of(json_of(info)); }
+std::string to_json(const RemoteMemory& info) { return text_of(json_of(info)); }
+std::string to_json(std::span<const ConnectionInfo> infos) { return list_text(infos); }
+std::string to_json(std::span<const RemoteMemory> infos) { return list_text(infos); }
 
-Result<PeerCard, ExchangeError> peer_card_from(std::string_view json) {
-  return card_from<PeerCard>(json);
+Result<ConnectionInfo, ExchangeError> connection_info_from(std::string_view json) {
+  return info_from<ConnectionInfo>(json);
 }
-Result<MemoryCard, ExchangeError> memory_card_from(std::string_view json) {
-  return card_from<MemoryCard>(json);
+Result<RemoteMemory, ExchangeError> remote_memory_from(std::string_view json) {
+  return info_from<RemoteMemory>(json);
 }
-Result<std::vector<PeerCard>, ExchangeError> peer_cards_from(std::string_view json) {
-  return cards_from<PeerCard>(json);
+Result<std::vector<ConnectionInfo>, ExchangeError> connection_infos_from(std::string_view json) {
+  return infos_from<ConnectionInfo>(json);
 }
-Result<std::vector<MemoryCard>, ExchangeError> memory_cards_from(std::string_view json) {
-  return cards_from<MemoryCard>(json);
+Result<std::vector<RemoteMemory>, ExchangeError> remote_memories_from(std::string_view json) {
+  return infos_from<RemoteMemory>(json);
 }
 
 }  // namespace openmrc::host

@@ -10,10 +10,10 @@
 
 namespace openmrc::sim {
 
-// The hosts of one row, as a node.
-class HostRow {
+// The hosts of one rack, as a node.
+class HostRack {
  public:
-  explicit HostRow(std::vector<std::unique_ptr<Host>> hosts);
+  explicit HostRack(std::vector<std::unique_ptr<Host>> hosts);
 
   void run(const Window& window, const Arrivals& arrivals, Worker& worker);
   // When the first of its hosts must be run.
