@@ -483,7 +483,7 @@ class UpAndDown(unittest.TestCase):
         self.assertIn("mrc lab exec", first)
         spaces = remains(LAB)
         mrc("cut", "--lab", LAB, "p1")
-        self.assertIn("is there already", mrc("up", LAB))
+        self.assertIn("already exists", mrc("up", LAB))
         self.assertTrue(self.all_up(LAB))
         self.assertEqual(remains(LAB), spaces)
         refused = mrc("up", LAB, "--planes", "2", code=1)
@@ -491,7 +491,7 @@ class UpAndDown(unittest.TestCase):
         self.assertIn(f"mrc lab down {LAB}", refused)
         subprocess.run(["ip", "-n", f"mrc-{LAB}-h1", "link", "delete", "p2"], check=True)
         self.assertIn("missing", mrc("status", LAB))
-        self.assertIn("made anew", mrc("up", LAB))
+        self.assertIn("rebuilt", mrc("up", LAB))
         self.assertTrue(self.all_up(LAB))
 
     def test_down_leaves_nothing_behind(self):
@@ -508,7 +508,7 @@ class UpAndDown(unittest.TestCase):
         self.assertEqual(asked.wait(timeout=10), -signal.SIGTERM)
         self.assertEqual(deaf.wait(timeout=10), -signal.SIGKILL)
         deaf.stdout.close()
-        self.assertIn("There is no lab", mrc("down", LAB))
+        self.assertIn("No lab", mrc("down", LAB))
         self.assertIn("mrc lab up", mrc("status", LAB, code=1))
         self.assertEqual(remains(LAB), [])
 
@@ -521,7 +521,7 @@ class UpAndDown(unittest.TestCase):
         os.kill(int(pids[0]), signal.SIGKILL)
         while pathlib.Path(f"/proc/{pids[0]}/ns/net").exists():
             time.sleep(0.01)
-        self.assertIn("made anew", mrc("up", LAB, "--planes", "1", "--switch", "soft"))
+        self.assertIn("rebuilt", mrc("up", LAB, "--planes", "1", "--switch", "soft"))
         pid = subprocess.run(["ip", "netns", "pids", space], capture_output=True, text=True,
                              check=True).stdout.strip()
         mrc("down", LAB)
@@ -566,7 +566,7 @@ class UpAndDown(unittest.TestCase):
         self.assertEqual(remains(LAB), [])
         subprocess.run(["sh", "-e"], input=script, text=True, check=True, timeout=60)
         self.assertTrue(self.all_up(LAB))
-        self.assertIn("is there already", mrc("up", LAB, "--planes", "2"))
+        self.assertIn("already exists", mrc("up", LAB, "--planes", "2"))
 
     def test_a_rate_bounds_every_link(self):
         mrc("up", LAB, "--rate", "20mbit")

@@ -29,7 +29,7 @@ std::string usual_name() {
   return chosen != nullptr && *chosen != '\0' ? chosen : std::string(kNameDefault);
 }
 
-constexpr const char* kHelp = "Lab; $OPENMRC_LAB or 'lab' if not said";
+constexpr const char* kHelp = "Lab name; default $OPENMRC_LAB or 'lab'";
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void as_root(int& exit_code, const std::function<int()>& act) {
       geteuid() == 0
           ? act()
           : tools::complain("lab", fmt::format("labs are made of network namespaces, which only root "
-                                        "may make and enter: sudo {}",
+                                        "may create and enter: sudo {}",
                                         command_line()));
 }
 

@@ -35,12 +35,12 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
     return failure(Error{.what = std::move(what), .remedy = "use the same mrc on both hosts"});
   };
   if (!from.is_object() || from.value("openmrc_perf", 0) != kVersion) {
-    return wrong("who connected is no mrc perf of this version");
+    return wrong("the client runs an incompatible mrc perf version");
   }
   const std::string test = from.value("test", "");
   if (test != name(expected)) {
     return failure(Error{
-        .what = fmt::format("the client asks for {}, this server does {}", test, name(expected)),
+        .what = fmt::format("the client requests {}, this server runs {}", test, name(expected)),
         .remedy = "start both with the same test"});
   }
   PerfPlan plan{.test = expected,
@@ -54,7 +54,7 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
                 .sleeps = from.value("sleeps", false)};
   if (plan.size == 0 || plan.size > (1u << 30) || plan.queue_pairs == 0 ||
       plan.queue_pairs > kQueuePairsMax || plan.depth == 0 || plan.depth > 15000) {
-    return wrong("the client's plan is out of range");
+    return wrong("the client's parameters are out of range");
   }
   return plan;
 }
@@ -133,18 +133,18 @@ std::string PerfSession::own_info() const {
 std::optional<Error> PerfSession::join(const std::string& infos) {
   const json from = json::parse(infos, nullptr, false);
   if (from.is_object() && from.contains("error")) {
-    return Error{.what = "the server refuses: " + from.value("error", std::string())};
+    return Error{.what = "rejected by the server: " + from.value("error", std::string())};
   }
   if (!from.is_object() || !from.contains("lanes") || !from["lanes"].is_array() ||
       from["lanes"].size() != lanes_.size() || !from.contains("memory")) {
-    return Error{.what = "the peer does not say how to reach its queue pairs",
+    return Error{.what = "the peer sent no connection information for its queue pairs",
                  .remedy = "use the same mrc on both hosts"};
   }
   const auto memory = host::remote_memory_from(from["memory"].dump());
   if (!memory) return no_exchange(memory.error(), {});
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const json& lane = from["lanes"][i];
-    if (!lane.is_object()) return Error{.what = "the peer's lanes are not objects"};
+    if (!lane.is_object()) return Error{.what = "malformed connection information from the peer"};
     const auto info = host::connection_info_from(lane.value("queue_pair", json()).dump());
     if (!info) return no_exchange(info.error(), {});
     peer_name_ = info->host;
