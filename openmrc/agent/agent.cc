@@ -191,7 +191,7 @@ Reply Agent::do_request(Client& client, const ReleaseCcProfile& request,
   return {};
 }
 
-// Only of what it uses: nobody else has seen anything of the profile's paths.
+// Only of what it uses: no other process has seen anything of the profile's paths.
 Reply Agent::do_request(Client& client, const ReportEvs& request, std::vector<Outgoing>& also) {
   if (!client.ev_uses.contains(request.id)) {
     return reply_of(refused(EINVAL, "the process does not use this EV profile"));

@@ -18,7 +18,7 @@ namespace {
 
 using datapath::FileDescriptor;
 
-// An agent that is so far behind does not hear of every change any more.
+// An agent that is so far behind is not notified of every change any more.
 constexpr std::size_t kUnsentMax = 65536;
 
 std::chrono::nanoseconds chrono_of(Duration duration) {
@@ -165,7 +165,7 @@ void AgentClient::report(EvProfileId id, const EvStatus& seen) {
     const auto found = ev_uses_.find(id);
     if (found == ev_uses_.end()) return;
     found->second.reported[seen.ev] = seen.state;
-    // The last of each is told when there is an agent.
+    // The last of each is reported when there is an agent.
     if (!connected_ || unsent_.size() >= kUnsentMax) return;
     unsent_.emplace_back(id, seen);
   }

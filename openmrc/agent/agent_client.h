@@ -55,7 +55,7 @@ class AgentClient {
   Result<CcProfile, Outcome> use(CcProfileId id);
   void release(EvProfileId id);
   void release(CcProfileId id);
-  // The EVs of a profile in use as last heard of. Whoever has put a profile to work looks once
+  // The EVs of a profile in use as last reported. Whoever has put a profile to work looks once
   // more: a change may have come in between.
   [[nodiscard]] std::vector<EvStatus> states(EvProfileId id) const;
   [[nodiscard]] bool port_enabled(PortNumber port) const;
@@ -64,7 +64,7 @@ class AgentClient {
   // told when there is one.
   void report(EvProfileId id, const EvStatus& seen);
 
-  // What the controller did while there was no connection is told as a change, too.
+  // What the controller did while there was no connection is reported as a change, too.
   ListenerId listen(Subscribe what, const Listener& listener);
   // When this returns the listener is not called and will not be.
   void unlisten(ListenerId id);
@@ -98,7 +98,8 @@ class AgentClient {
   Reply call(const Request& request, const Handler& first);
   // The following with the lock. 0, or an errno value.
   int send(const Request& request, Handler handler, CallNumber* number = nullptr);
-  // For what nobody waits for. An agent that takes nothing any more is left and looked for again.
+  // For requests without a reply handler. An agent that takes nothing any more is left and looked
+  // for again.
   void send_or_leave(const Request& request, Handler handler = [](const Reply&) {});
   void keep_states(EvProfileId id, const Reply& reply);
   void keep_ports(const Reply& reply);
@@ -119,7 +120,7 @@ class AgentClient {
   std::uint32_t disabled_ports_ = 0;                     // bit n: port n
   std::vector<Push> to_tell_;  // what answers brought that listeners must know
 
-  mutable std::mutex listeners_mutex_;  // held while they are told; taken before mutex_
+  mutable std::mutex listeners_mutex_;  // held while they are notified; taken before mutex_
   std::map<ListenerId, Heard> listeners_;
   ListenerId next_listener_ = 1;
 

@@ -99,7 +99,8 @@ void AgentClient::read_all() {
       return;
     }
     const auto decoded = decode_from_agent(*message);
-    if (!decoded) continue;  // an agent of another version; who waits for an answer gives up
+    if (!decoded)
+      continue;  // an agent of another version; a caller that waits for a reply times out
     if (const auto* const reply = std::get_if<NumberedReply>(&*decoded)) {
       take_reply(*reply);
     } else {
@@ -140,7 +141,7 @@ void AgentClient::take_reply(const NumberedReply& reply) {
   {
     const std::lock_guard lock(mutex_);
     const auto handler = pending_.extract(reply.call);
-    if (handler.empty()) return;  // nobody waits for it any more
+    if (handler.empty()) return;  // its caller does not wait any more
     handler.mapped()(reply.reply);
     news = std::exchange(to_tell_, {});
   }

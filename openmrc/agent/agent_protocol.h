@@ -13,7 +13,7 @@
 
 // What the node's agent (mrcd) and programs say to each other. One message is one JSON object in
 // one packet of a UNIX socket (SOCK_SEQPACKET). A program sends requests, each with a number of its
-// choice; the agent answers each with one reply of the same number, and tells those who subscribed
+// choice; the agent answers each with one reply of the same number, and notifies the subscribers
 // of changes. Nothing that arrives is trusted.
 namespace openmrc::libmrc {
 

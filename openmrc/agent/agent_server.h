@@ -16,7 +16,7 @@
 
 namespace openmrc::libmrc {
 
-// The sockets of the node's agent: one thread, which sleeps until somebody says something.
+// The sockets of the node's agent: one thread, event-driven.
 class AgentServer {
  public:
   // Makes the socket, with its folder. Refused if another agent serves there; what a dead one has

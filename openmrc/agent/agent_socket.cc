@@ -73,7 +73,7 @@ Result<std::string, int> receive_message(int socket) {
     length = ::recv(socket, message.data(), message.size(), MSG_TRUNC);
   } while (length < 0 && errno == EINTR);
   if (length < 0) return failure(errno);
-  if (length == 0) return failure(ECONNRESET);  // nobody sends empty messages
+  if (length == 0) return failure(ECONNRESET);  // there are no empty messages
   if (static_cast<std::size_t>(length) > message.size()) return failure(EMSGSIZE);
   message.resize(static_cast<std::size_t>(length));
   return message;

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 inline constexpr Picoseconds kNoTime{std::numeric_limits<std::int64_t>::max()};
 
 constexpr Picoseconds picoseconds(Duration span) { return Picoseconds(span.raw() * 1'000); }
-// The core counts nanoseconds; it hears of things in the nanosecond in which they happen.
+// The core counts nanoseconds; it is notified in the nanosecond in which things happen.
 constexpr Instant instant_of(Picoseconds when) { return Instant(when.raw() / 1'000); }
 constexpr Picoseconds picoseconds(Instant when) { return Picoseconds(when.ns() * 1'000); }
 

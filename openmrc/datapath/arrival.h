@@ -19,7 +19,7 @@ namespace openmrc::datapath {
 
 inline constexpr std::uint32_t kFlowLabelMax = 0xfffff;
 
-// What a UDP socket tells of a datagram besides its bytes: what stood in the IP and UDP headers.
+// What a UDP socket reports of a datagram besides its bytes: what stood in the IP and UDP headers.
 struct Arrival {
   wire::Ipv6Address source{};
   wire::Ipv6Address destination{};

@@ -60,7 +60,7 @@ class Forwarder {
   struct Outbox {
     std::vector<std::byte> bytes{};
     std::size_t packets = 0;
-    std::optional<Instant> missing_until{};  // nobody was there; not asked again before
+    std::optional<Instant> missing_until{};  // no such process; not asked again before
   };
   enum class Outcome : std::uint8_t { kSent, kNobody, kFull };
 

@@ -156,7 +156,7 @@ void Receiver::accept(std::uint32_t origin, std::size_t index, std::size_t size)
       received.headers = {};
       return;
     }
-    counters_.add(Count::kReceiveCut);
+    counters_.add(Count::kReceiveTruncated);
   }
   received.is_done = true;
 }

@@ -49,7 +49,7 @@ struct SwitchId {
   auto operator<=>(const SwitchId&) const = default;
 };
 
-// A cable. It has two directions, which fail together unless somebody says otherwise.
+// A cable. It has two directions, which fail together by default.
 struct LinkId {
   enum class Kind : std::uint8_t {
     kHost,    // between a NIC port and its T0

@@ -14,7 +14,7 @@
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/wire/field/ip_address.h"
 
-// How two programs tell each other about queue pairs and memory before there is a connection: lines
+// How two programs exchange connection information before there is a connection: lines
 // of JSON over TCP. Every wait has an end, and what the other side sends is not trusted.
 namespace openmrc::host {
 

@@ -85,7 +85,7 @@ struct Destination {
   std::optional<fabric::HostIndex> place{};    // in the fabric
 };
 
-// MRC 10.1.2: what a queue pair is told when it is connected step by step. What is not said comes
+// MRC 10.1.2: attributes of a queue pair that is connected step by step. What is not said comes
 // from the configuration.
 struct ReceiveAttributes {
   Qpn remote_qpn{};
@@ -104,7 +104,7 @@ struct Write {
   std::span<const std::byte> data{};  // must stay until the completion
   std::uint64_t remote_address = 0;
   RKey rkey{};
-  std::optional<std::uint32_t> immediate{};  // the peer is told, if it has posted a receive
+  std::optional<std::uint32_t> immediate{};  // the peer is notified, if it has posted a receive
 };
 
 // How many paths are in which state, in one plane.
@@ -174,8 +174,8 @@ class QueuePair {
 // A host's access to the network. Queue pairs and memory regions must be gone before it is.
 class Host {
  public:
-  // `watch` hears of what befalls paths and queue pairs, from the thread that found out and while
-  // the shard waits for it: it is quick and does not call the host.
+  // `watch` is called with events of paths and queue pairs, from the thread that found out and
+  // while the shard waits for it: it is quick and does not call the host.
   using EventSink = std::function<void(const core::Event&)>;
   static Result<std::unique_ptr<Host>, Error> open(Config config, EventSink watch = {});
   ~Host();

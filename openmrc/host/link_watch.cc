@@ -113,7 +113,7 @@ bool LinkWatch::read_messages() {
 
 void LinkWatch::take_messages(std::span<const std::byte> bytes) {
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> payload) {
-    // The list changed while it was told: some of it may be missing.
+    // The list changed while it was read: some of it may be missing.
     if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) ask_again();
     switch (header.nlmsg_type) {
       case RTM_NEWLINK:

@@ -43,7 +43,7 @@ class LinkWatch {
     bool seen = false;  // in the list that is being read
   };
 
-  // The list of all interfaces, which tells what single messages do not.
+  // The list of all interfaces, which has what single messages do not.
   enum class List : std::uint8_t {
     kDue,           // something was missed: ask for it
     kComing,        // asked for

@@ -21,7 +21,7 @@ namespace {
 // A socket that took nothing is tried again after this.
 constexpr Duration kBlockedRetry = microseconds(50);
 
-// Who does not sleep hears of link changes by looking, this often.
+// A busy-polling thread looks for link changes this often.
 constexpr Duration kLinkInterval = microseconds(200);
 
 timespec timespec_of(std::int64_t ns) {
@@ -173,7 +173,7 @@ Shard::Arrivals Shard::take_arrivals() {
 
 // Returns whether anything was sent.
 bool Shard::follow_up(Send send) {
-  // What can be reported goes first: somebody may wait for it.
+  // What can be reported goes first: the application may wait for it.
   const bool reported = deliver_completions();
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
@@ -212,8 +212,8 @@ void Shard::resolve_routes(std::span<core::Transmit> burst) const {
   }
 }
 
-// In a small burst data goes before control packets: somebody waits for it, and each packet that is
-// sent first makes it wait for a system call.
+// In a small burst data goes before control packets: the application waits for it, and each packet
+// that is sent first makes it wait for a system call.
 void Shard::send(std::span<const core::Transmit> burst) {
   if (burst.empty()) return;
   constexpr std::size_t kSmall = 8;

@@ -31,7 +31,7 @@ namespace openmrc::host {
 // nothing is handed from thread to thread: who posts a write also sends it.
 class Shard {
  public:
-  // By which way to send a packet to a host that is nobody's peer, if there is one: the core knows
+  // The route of a packet to a host that is no known peer, if there is one: the core knows
   // paths to peers only.
   using ReturnRoute = std::function<std::optional<wire::SrEncapsulation>(
       Plane plane, const wire::Ipv6Address& source, const wire::Ipv6Address& destination)>;
@@ -79,7 +79,7 @@ class Shard {
     return look(std::as_const(endpoint_), *datapath_);
   }
 
-  // A port carries traffic while its link is up and nobody has disabled it.
+  // A port carries traffic while its link is up and it is not disabled.
   void set_port_enabled(Plane plane, bool enabled);
   [[nodiscard]] bool port_is_up(Plane plane);
 

@@ -24,7 +24,7 @@ struct Fault {
   enum class Kind : std::uint8_t {
     kCut,     // as if the cable were pulled: its T0's end is set down, the other loses its carrier
     kPort,    // the host's own port is set down by its administrator
-    kSilent,  // packets vanish in both directions, and nobody is told
+    kSilent,  // all packets are dropped silently, in both directions
   };
   Kind kind = Kind::kCut;
   std::uint32_t loss = kAllPackets;  // kSilent

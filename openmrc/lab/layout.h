@@ -26,7 +26,7 @@ std::string space_of(std::string_view lab, const fabric::SwitchId& id);
 std::string management_space(std::string_view lab);
 
 // One end of a cable. The number of the interface is chosen so that it never equals that of the
-// other end: if it does, Linux takes up to a second to tell of a lost carrier.
+// other end: if it does, Linux takes up to a second to report a lost carrier.
 struct End {
   std::string space{};
   std::string interface{};

@@ -26,7 +26,7 @@ void end_processes(std::span<const std::string> spaces);
 class SpaceVisit {
  public:
   static Result<SpaceVisit, std::string> enter(const std::string& space);
-  // A namespace of nobody, which is gone afterwards.
+  // A temporary namespace.
   static Result<SpaceVisit, std::string> enter_new();
   ~SpaceVisit();
   SpaceVisit(SpaceVisit&& other) noexcept;

@@ -7,7 +7,7 @@
 
 namespace openmrc::lab {
 
-// What a switch of the lab is told when it is soft: the routes that the kernel would have, and
+// Settings of a soft switch of the lab: the routes that the kernel would have, and
 // queues with the recommended thresholds. Its ports are those of `links_of`, in that order.
 softswitch::SwitchSettings soft_settings(const Spec& spec, const fabric::SwitchId& id);
 

@@ -14,7 +14,7 @@ namespace openmrc::lab {
 
 inline constexpr std::string_view kNameDefault = "lab";
 
-// How hosts send unless they are told otherwise; the network carries all three.
+// How hosts send by default; the network carries all three.
 enum class Mode : std::uint8_t { kSrv6, kUsid, kUdp };
 std::string_view name_of(Mode mode);
 std::optional<Mode> mode_named(std::string_view name);

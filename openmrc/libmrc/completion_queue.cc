@@ -107,7 +107,7 @@ std::size_t mrc_cq::take(std::size_t at_most, Sink sink) {
   for (const Completion& completion : some.first(count)) {
     auto& slot = *std::bit_cast<WorkSlot*>(completion.id);
     const bool is_send = completion.kind == WorkKind::kWrite;
-    // Failures are told even to who asked for no completion.
+    // Failures are reported even if no completion was requested.
     const bool wanted = slot.signaled || completion.status != WorkStatus::kSuccess;
     if (wanted) sink(verbs_completion(completion, slot));
     (is_send ? slot.qp->sends : slot.qp->receives).release();

@@ -48,7 +48,7 @@ struct mrc_cq {
   void arm();
   // A completion that the network has no part in.
   void push(const ibv_wc& completion);
-  // There is something, which is told if that was asked for.
+  // There is something, which is reported if that was requested.
   void report();
   // Takes what has come, so that slots of work requests become free.
   void drain();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a queue pair is told step by step (MRC 10.1.2), and what it answers.
+// Attributes of a queue pair, step by step (MRC 10.1.2), and what it answers.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

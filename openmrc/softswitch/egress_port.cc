@@ -17,7 +17,8 @@ BufferIndex EgressPort::pop(PacketPool& pool, PortCounters& counters) {
   return buffer;
 }
 
-// MRC 8: data is marked as it leaves, by what waits then, so that the mark tells of now.
+// MRC 8: data is marked as it leaves, by what waits then, so that the mark reports the present
+// queue.
 BufferIndex EgressPort::pop_data(PacketPool& pool, PortCounters& counters) {
   const std::uint32_t waiting = data_.bytes();
   const BufferIndex buffer = data_.pop(pool);

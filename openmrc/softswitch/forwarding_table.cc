@@ -59,7 +59,7 @@ Dropped ForwardingTable::after_own_usid(const IpPacket& packet, const AddressKey
 }
 
 // MRC 9.2: the path goes on in the segment of a routing header, or it is a path that leads nowhere:
-// a switch is nobody's destination.
+// a switch is never a destination.
 Dropped ForwardingTable::after_last_usid(const IpPacket& packet, Hop& hop) const {
   const auto next = ipv6_header(packet).get<Ipv6Layout::NextHeader>();
   if (next != static_cast<std::uint8_t>(wire::IpProtocol::kRouting)) return Drop::kPathEnded;

@@ -39,7 +39,7 @@ struct SwitchSettings {
   std::uint64_t seed = 0;      // of ECN marks, and of the hash that spreads flows over ports
 };
 
-// Why there is no switch. Behind the colon: what SwitchError::place tells of it.
+// Why there is no switch. Behind the colon: what SwitchError::place says of it.
 enum class SwitchFault : std::uint8_t {
   kPorts,            // none, or more than kPortsMax: how many
   kBuffers,          // none, or more than kBuffersMax: how many

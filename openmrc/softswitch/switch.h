@@ -18,10 +18,10 @@
 
 namespace openmrc::softswitch {
 
-// One switch. Packets are bytes from the IP header on; they may come from anybody. It has no clock:
-// whoever calls decides when a packet arrives, and when a port has time to send the next one. What
-// comes out is a function of the settings and of the calls, in their order. No call uses the heap,
-// and none takes longer than the tables are deep.
+// One switch. Packets are bytes from the IP header on; they may come from any host. It has no
+// clock: whoever calls decides when a packet arrives, and when a port has time to send the next
+// one. What comes out is a function of the settings and of the calls, in their order. No call uses
+// the heap, and none takes longer than the tables are deep.
 class Switch {
  public:
   static Result<Switch, SwitchError> make(const SwitchSettings& settings);

@@ -11,7 +11,7 @@
 namespace openmrc::libmrc {
 namespace {
 
-// Hosts of a fabric have IPv4 names, 10.255.0.1 for the first. They need not be anybody's
+// Hosts of a fabric have IPv4 names, 10.255.0.1 for the first. They need not be any interface's
 // addresses.
 constexpr std::uint32_t kIpv4First = 0x0aff'0001;
 
@@ -74,7 +74,7 @@ Device::Device(std::string name, host::Config config)
       config_(std::move(config)),
       plan_(plan_of(config_)),
       guid_(guid_of(config_)) {
-  // Applications of verbs watch memory without a call, so somebody else has to move packets.
+  // Applications of verbs watch memory without a call, so another thread has to make progress.
   if (config_.progress == host::Progress::kCaller) config_.progress = host::Progress::kSleep;
 }
 
@@ -111,7 +111,7 @@ bool Device::port_is_up(unsigned port) {
 
 std::optional<host::Destination> Device::destination_of(const Gid& gid) const {
   if (!plan_) {
-    // Several planes have several addresses, and one does not tell the others.
+    // Several planes have several addresses, and one does not determine the others.
     if (config_.ports.size() != 1 || gid == Gid{}) return std::nullopt;
     return host::Destination{.name = to_string(gid), .addresses = {gid}};
   }

@@ -18,7 +18,7 @@ namespace openmrc::libmrc {
 
 // The controller's profiles as the runtime of this process has them: fetched from the node's agent
 // when a queue pair names one, kept in step with what the controller does to them, and what befalls
-// their paths told to the agent.
+// their paths reported to the agent.
 class ProfilesInUse final : public Device::Listener {
  public:
   ProfilesInUse(host::Host& runtime, AgentClient& agent);

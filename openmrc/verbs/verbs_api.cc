@@ -25,7 +25,7 @@ auto ask(const RealVerb<Result(Parameters...)>& verb, Otherwise otherwise) {
 }  // namespace
 }  // namespace openmrc::libmrc
 
-using namespace openmrc::libmrc;  // NOLINT: the functions below are everybody's
+using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 
 extern "C" {
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers are others'

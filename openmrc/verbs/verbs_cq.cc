@@ -59,7 +59,7 @@ int ibv_destroy_cq(ibv_cq* cq) {
 int poll_cq(ibv_cq* /*cq*/, int /*count*/, ibv_wc* /*completions*/) { return 0; }
 int req_notify_cq(ibv_cq* /*cq*/, int /*solicited_only*/) { return 0; }
 
-// Waits for what does not come, or says EAGAIN if the descriptor was told not to wait.
+// Waits for what does not come, or says EAGAIN if the descriptor is non-blocking.
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** /*cq*/, void** /*cq_context*/) {
   eventfd_t count = 0;
   while (eventfd_read(channel->fd, &count) == 0) {

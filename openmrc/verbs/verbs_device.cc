@@ -112,7 +112,7 @@ int ibv_close_device(ibv_context* context) {
 }  // namespace soft_verbs
 }  // namespace openmrc::libmrc
 
-using namespace openmrc::libmrc;  // NOLINT: the functions below are everybody's
+using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 
 extern "C" {
 

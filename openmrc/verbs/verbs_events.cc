@@ -83,7 +83,7 @@ int ibv_get_async_event(ibv_context* context, ibv_async_event* /*event*/) {
     return -1;
   }
   eventfd_t count = 0;
-  if (eventfd_read(waiting->fd, &count) != 0) return -1;  // interrupted, or told not to wait
+  if (eventfd_read(waiting->fd, &count) != 0) return -1;  // interrupted, or non-blocking
   eventfd_write(waiting->fd, count);                      // the next one that waits
   errno = EBADF;
   return -1;

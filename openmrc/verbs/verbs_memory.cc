@@ -27,7 +27,7 @@ bool is_valid(unsigned access) {
 }
 
 // Whether there is memory everywhere. A peer that writes to nothing would end this process, and
-// programs expect to be told when they register.
+// programs expect an error when they register.
 bool is_mapped(void* address, std::size_t length) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(address);

@@ -26,7 +26,7 @@ class RealVerb<Result(Parameters...)> {
   RealVerb(const char* name, const char* node)
       : function_(reinterpret_cast<Result (*)(Parameters...)>(real_symbol(name, node))) {}
 
-  // `otherwise` is the result if there is nobody to ask.
+  // `otherwise` is the result if there is no library to ask.
   template <class Otherwise>
   [[nodiscard]] Result call(Otherwise otherwise, Parameters... parameters) const {
     if (function_ == nullptr) {

@@ -140,7 +140,7 @@ ibv_rate rate_with(int Rate::* value, int wanted) {
 }  // namespace
 }  // namespace openmrc::libmrc
 
-using namespace openmrc::libmrc;  // NOLINT: the functions below are everybody's
+using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 
 extern "C" {
 

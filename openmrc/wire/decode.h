@@ -9,8 +9,8 @@
 #include "openmrc/wire/packet.h"
 #include "openmrc/wire/settings.h"
 
-// Bytes to records. The bytes may come from anybody: every length is checked, and whatever is not a
-// packet comes back as the reason why. The payload of a decoded packet refers to the bytes given.
+// Bytes to records. The bytes may come from any host: every length is checked, and whatever is not
+// a packet comes back as the reason why. The payload of a decoded packet refers to the bytes given.
 namespace openmrc::wire {
 
 // An Ethernet frame.

@@ -9,7 +9,7 @@
 
 namespace openmrc::wire {
 
-// A reference to the data of one packet: somebody else owns the bytes and keeps them until the
+// A reference to the data of one packet: the caller owns the bytes and keeps them until the
 // packet is gone. Where only the length matters, as in simulation, there need be no bytes at all.
 class Payload {
  public:

@@ -14,7 +14,7 @@ class CcProfileStore {
   explicit CcProfileStore(std::size_t most) : most_(most) {}
 
   Outcome modify(CcProfileId id, const CcProfileChange& change);
-  // One that nobody has touched is in INIT.
+  // One that has never been set is in INIT.
   [[nodiscard]] const CcProfile& find(CcProfileId id) const;
   [[nodiscard]] const std::map<CcProfileId, CcProfile>& all() const { return profiles_; }
 

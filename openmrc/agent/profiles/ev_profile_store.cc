@@ -38,7 +38,7 @@ std::vector<EvStatus> statuses_of(const core::EvProfile& profile) {
   return evs;
 }
 
-// What can be told of an ONLINE profile without a look at its EVs.
+// What can be checked of an ONLINE profile without its EVs.
 Outcome check_online(const EvProfile& profile) {
   if (profile.mode == MRC_CTL_EV_MODE_AUTO) return {};
   if (!profile.min_active) return refused(EINVAL, "the profile has no ev_min_active yet");
@@ -94,7 +94,7 @@ Outcome EvProfileStore::check_change(EvProfileId id, const EvProfile& profile,
   if (change.mode && !is_mode(*change.mode)) return refused(EINVAL, "there is no such mode");
   constexpr int kEvents = MRC_CTL_EV_GOOD | MRC_CTL_EV_ASSUMED_BAD;
   if (change.event_mask && (*change.event_mask & ~kEvents) != 0) {
-    return refused(EINVAL, "events tell of GOOD and ASSUMED_BAD only");
+    return refused(EINVAL, "events report GOOD and ASSUMED_BAD only");
   }
   return {};
 }

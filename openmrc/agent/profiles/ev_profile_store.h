@@ -22,7 +22,7 @@ class EvProfileStore {
   // Nothing changes if it is refused, with one exception: of edits, those before the first wrong
   // one stay done. `changed` gets the EVs of an ONLINE profile whose state was set.
   Outcome modify(EvProfileId id, const EvProfileChange& change, std::vector<EvStatus>& changed);
-  // One that nobody has touched is in INIT.
+  // One that has never been set is in INIT.
   [[nodiscard]] const EvProfile& find(EvProfileId id) const;
   [[nodiscard]] const std::map<EvProfileId, EvProfile>& all() const { return profiles_; }
   // What applications get of an ONLINE profile.

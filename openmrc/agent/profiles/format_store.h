@@ -15,7 +15,7 @@ class FormatStore {
 
   // `needed`: an EV profile that is ONLINE uses it.
   Outcome modify(FormatId id, const FormatChange& change, bool needed);
-  // One that nobody has touched is in INIT.
+  // One that has never been set is in INIT.
   [[nodiscard]] const FormatProfile& find(FormatId id) const;
   [[nodiscard]] const std::map<FormatId, FormatProfile>& all() const { return profiles_; }
 

@@ -19,7 +19,7 @@
 
 // Records as JSON, for the agent's messages and its file. Each record names its parts once, in
 // `fields`, for reading and for writing. What is read is not trusted: types, ranges and lengths are
-// checked, and a key that nobody knows is an error.
+// checked, and an unknown key is an error.
 namespace openmrc::libmrc {
 
 using Json = nlohmann::ordered_json;

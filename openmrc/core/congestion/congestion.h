@@ -18,7 +18,7 @@ using CongestionSettings = std::variant<NsccSettings,  //
                                         FixedWindowSettings>;
 
 // How much may be in flight to one destination, over all its queue pairs and paths. The caller
-// keeps count of what is in flight, sends while in flight + MTU <= window(), and tells what comes
+// keeps count of what is in flight, sends while in flight + MTU <= window(), and reports what comes
 // back. Reads no clock and is owned by one thread.
 class CongestionControl {
  public:

@@ -175,8 +175,8 @@ void Nscc::on_loss(const LossSignal& loss) {
   clamp_window();
 }
 
-// UET counts time from when the first packet is sent, which nobody tells: a bit more than a round
-// trip before the first answer.
+// UET counts time from when the first packet is sent, which is not known here: a bit more than a
+// round trip before the first answer.
 void Nscc::begin(Instant now) {
   if (begun_) return;
   begun_ = true;
@@ -265,7 +265,7 @@ void Nscc::adjust(const SackSignal& sack, std::int64_t received, std::int64_t de
 // UET 3.6.13.6. Returns whether the signal has been dealt with.
 bool Nscc::quick_adapt(const QuickLook& look) {
   if (!parameters_.quick_adapt) return false;
-  // What was in flight before the window was cut can only tell of the queue that it was cut for.
+  // What was in flight before the window was cut can only report the queue that it was cut for.
   const bool ignored = look.marked && left_to_ignore_ > 0;
   const bool epoch_over = !in_epoch_ || look.now >= epoch_end_;
   const bool done = ignored || (epoch_over && end_epoch(look));

@@ -79,7 +79,7 @@ struct NetworkFigures {
 [[nodiscard]] ByteCount nscc_alpha(const NsccSettings& settings);
 
 // Network signal based congestion control (MRC 8, UET 3.6.13). Two signals, four cases: a mark
-// tells of the queue that a packet left behind, the delay of the queue that it met.
+// reports the queue that a packet left behind, the delay of the queue that it met.
 //
 //                  delay below the target            delay above it
 //   not marked     grow, the faster the emptier      the queue drains: grow by the same for all

@@ -61,7 +61,7 @@ struct Failure {
   Qpn remote_qpn{};
   WorkStatus status = WorkStatus::kSuccess;
   bool by_peer = false;       // the peer refused
-  bool by_us = false;         // we refused what the peer asked for; otherwise nobody answered
+  bool by_us = false;         // we rejected the peer's request; otherwise the peer did not respond
   Psn psn{};                  // of the request that failed
   std::uint32_t retries = 0;  // of the oldest request, without progress
   bool path_known = false;    // it was sent, and the next two say where it went last

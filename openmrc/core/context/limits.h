@@ -29,10 +29,10 @@ inline constexpr std::size_t kControlQueueMax = 4096;
 // not push out the SACKs of working connections.
 inline constexpr std::size_t kEndpointResponsesQueuedMax = kControlQueueMax / 4;
 
-// Endpoint requests whose answers are awaited; older ones are given up.
+// Endpoint requests whose answers are awaited; older ones are abandoned.
 inline constexpr std::size_t kEndpointRequestsAwaitedMax = 1024;
 
-// Events that nobody has fetched; further ones are dropped and counted.
+// Events that have not been fetched; further ones are dropped and counted.
 inline constexpr std::size_t kEventsMax = 1024;
 
 // How many packets one queue pair may send before it is the next one's turn.

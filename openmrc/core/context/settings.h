@@ -70,7 +70,7 @@ struct EndpointSettings {
   EndpointLimits limits{};
 };
 
-// MRC 10.1.2 (Table 10-1): what a queue pair is told, step by step.
+// MRC 10.1.2 (Table 10-1): attributes of a queue pair, step by step.
 struct InitAttributes {
   ProtectionDomain domain{};
   EvProfileId ev_profile{};

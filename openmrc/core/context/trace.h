@@ -16,7 +16,7 @@ namespace openmrc::core {
 enum class TraceKind : std::uint8_t {
   kSent,           // a request packet left; value: payload bytes
   kRetransmitted,  // the same, again
-  kArrived,        // a SACK told of a packet; value: round trip in ns, or 0 if not known
+  kArrived,        // a SACK reported a packet; value: round trip in ns, or 0 if not known
   kLost,           // a packet is declared lost; value: enumerator of Count that names why
   kAccepted,       // a request packet was placed; value: payload bytes
   kRefused,        // a request packet was answered by a NACK or NAK; value: reason on the wire

@@ -17,7 +17,7 @@ namespace openmrc::core {
 // MRC 5.1, 6.2: RDMA WRITE, with immediate or without.
 struct WriteRequest {
   WorkId id = 0;
-  // The data; it must stay until the completion. Only a length where nobody looks at bytes.
+  // The data; it must stay until the completion. Only a length where the bytes do not matter.
   wire::Payload data{};  // up to 4 GiB - 1; of none, key and address do not matter
   std::uint64_t remote_address = 0;
   RKey rkey{};
@@ -25,7 +25,7 @@ struct WriteRequest {
 };
 
 // An endpoint request (MRC 7.3) that a controller sends by a path of its own choice, whether the
-// receiver is anybody's peer or not.
+// receiver is a known peer or not.
 struct DirectRequest {
   wire::Ipv6Address destination{};  // the receiver's address in the plane
   Plane plane{};

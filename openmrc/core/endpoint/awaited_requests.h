@@ -44,7 +44,7 @@ class AwaitedRequests {
     put(request);
     return request.id;
   }
-  // Puts one with a number of its own; what was awaited in its place is given up.
+  // Puts one with a number of its own; what was awaited in its place is abandoned.
   void put(const AwaitedRequest& request) {
     while (slots_.empty() ||
            (is_taken(slot(request.id), request) && slots_.size() < kEndpointRequestsAwaitedMax)) {

@@ -192,7 +192,7 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   change_state(*qp, QueuePairState::kReadyToRecv, now);
   // A port of ours may be down, and a new peer does not know.
   if (local_ports_ != PlaneMask::first(planes())) {
-    tell_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
+    report_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
   }
   return std::nullopt;
 }

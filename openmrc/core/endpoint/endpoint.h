@@ -122,7 +122,7 @@ class Endpoint {
   // many are waiting to be sent.
   bool send_request(Instant now, const DirectRequest& request);
 
-  // MRC 7.4.8: the link of a local port went down or came up; peers are told.
+  // MRC 7.4.8: the link of a local port went down or came up; peers are notified.
   void set_port(Instant now, Plane plane, bool up);
   // MRC 9.3.1: peers are to leave this plane: it is about to go down, or is denied.
   void set_plane_unwelcome(Plane plane, bool unwelcome);
@@ -230,7 +230,7 @@ class Endpoint {
   // endpoint_timers.cc
   void time_out_queue_pair(const TimerQueue::Due& due, Instant now);
   void time_out_peer(const TimerQueue::Due& due, Instant now);
-  void tell_port_status(PeerIndex index, Peer& peer, Instant now);
+  void report_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   void arm_peer(PeerIndex index, Peer& peer);
   void on_plane_restored(PeerIndex index, Peer& peer, Plane plane, Instant now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What arrives. Everything here may come from anybody: it is checked before it is accepted, and
+// What arrives. Everything here may come from any host: it is checked before it is accepted, and
 // what is not accepted is counted by reason.
 #include <algorithm>
 #include <variant>
@@ -89,7 +89,7 @@ void Endpoint::handle_packet(Instant now, Plane plane, const wire::Packet& packe
   std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); }, body);
 }
 
-// The peer broke a rule: it is told, and the queue pair is done (MRC 6.3).
+// The peer violated the protocol: it is notified, and the queue pair is done (MRC 6.3).
 void Endpoint::refuse(QueuePair& qp, const Responder::Refusal& refusal, Instant now) {
   qp.refusal = refusal;
   if (context_.tracing()) {
@@ -223,9 +223,10 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   if (queued) ++responses_queued_;
 }
 
-// Whether a port status is news. Not if a newer one of the same endpoint has overtaken it on its
-// way: each endpoint numbers its requests in order, and none is on its way for as long as a second.
-// The numbers of one endpoint have the same upper bits; the bits that count wrap among themselves.
+// Whether a port status is newer than the last. Not if a newer one of the same endpoint has
+// overtaken it on its way: each endpoint numbers its requests in order, and none is on its way for
+// as long as a second. The numbers of one endpoint have the same upper bits; the bits that count
+// wrap among themselves.
 bool Endpoint::is_newer(Instant now, Peer& peer, wire::EndpointRequestId id) const {
   constexpr Duration kOnItsWayMax = seconds(1);
   const std::uint16_t counted = context_.settings.request_ids.counted;

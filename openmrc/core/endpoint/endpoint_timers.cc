@@ -110,8 +110,8 @@ bool Endpoint::send_request(Instant now, const DirectRequest& request) {
   return true;
 }
 
-// MRC 7.4.8: what changed is news, under a number of its own.
-void Endpoint::tell_port_status(PeerIndex index, Peer& peer, Instant now) {
+// MRC 7.4.8: a change is a new update, with a number of its own.
+void Endpoint::report_port_status(PeerIndex index, Peer& peer, Instant now) {
   peer.port_status.unanswered = true;
   peer.port_status.interval = std::max(peer.congestion.rtt() * 2, microseconds(1));
   peer.port_status.id = awaited_.add(
@@ -147,7 +147,7 @@ void Endpoint::set_port(Instant now, Plane plane, bool up) {
   for (PeerIndex index = 0; index < peers_.size(); ++index) {
     Peer* peer = peers_.find(index);
     if (peer == nullptr) continue;
-    tell_port_status(index, *peer, now);
+    report_port_status(index, *peer, now);
     if (up) on_plane_restored(index, *peer, plane, now);
     wake_waiting(*peer);
   }

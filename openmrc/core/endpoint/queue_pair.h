@@ -25,7 +25,7 @@ struct QueuePair {
   Connection connection{};
   Requestor requestor;
   Responder responder;
-  // What broke it, to be told again to a peer that did not hear it.
+  // What broke it, to be repeated to a peer that did not receive it.
   std::optional<Responder::Refusal> refusal;
 };
 

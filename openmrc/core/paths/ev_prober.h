@@ -17,11 +17,11 @@ struct ProbeSettings {
   Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
 };
 
-// Tries the paths that are out of use until they work again (MRC 7.4.7, 9.3.1). Only says when to
+// Probes the disabled paths until they work again (MRC 7.4.7, 9.3.1). Only says when to
 // send which probe; the peer's owner sends it. Empty, and no memory, while all paths are good.
 class EvProber {
  public:
-  // From now on `ev` is out of use: first probe after one round trip.
+  // From now on `ev` is disabled: first probe after one round trip.
   void add(EvIndex ev, Instant now, Duration rtt);
   void remove(EvIndex ev);
   // These EVs may work again: their port is back. As if they had gone bad just now.

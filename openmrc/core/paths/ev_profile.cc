@@ -12,7 +12,7 @@ namespace {
 
 using Fault = EvProfileFault;
 
-// What can be told without a look at the EVs.
+// What can be checked without the EVs.
 std::optional<EvProfileError> check_frame(const EvFormat& format, std::span<const EvField> fields,
                                           std::size_t count, std::size_t planes,
                                           const EvProfileOptions& options) {

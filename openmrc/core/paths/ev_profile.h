@@ -90,7 +90,7 @@ struct SimpleEvs {
   std::uint64_t seed = 0;
 };
 
-// Why there is no profile. Behind the colon: what EvProfileError tells of it, given and bound.
+// Why there is no profile. Behind the colon: what EvProfileError says of it, given and bound.
 enum class EvProfileFault : std::uint8_t {
   kFields,           // the fields break a rule; `field` says which
   kBitsLeft,         // an EV has bits that no field takes: its place in the list

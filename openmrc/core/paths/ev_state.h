@@ -12,7 +12,7 @@ namespace openmrc::core {
 enum class EvState : std::uint8_t {
   kGood,        // carries data
   kSkip,        // was congested: passed over once
-  kAssumedBad,  // lost a packet: out of use, probed in the background
+  kAssumedBad,  // lost a packet: disabled, probed in the background
   kDenied,      // the controller forbids it
 };
 inline constexpr std::size_t kEvStateCount = 4;

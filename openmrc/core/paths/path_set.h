@@ -16,7 +16,7 @@ namespace openmrc::core {
 
 // The paths to one peer: which of a profile's EVs are in use, and which comes next (MRC 9.3).
 //
-// Each plane has active EVs, in rotation, and others: backups that are good, and those out of use.
+// Each plane has active EVs, in rotation, and others: backups that are good, and disabled ones.
 // MRC 9.3.2: a path that fails is replaced by a backup of the same plane, never of another, so that
 // planes stay equally loaded. The state is a few bits and one byte per EV; what an EV means is the
 // profile's, shared by all peers.
@@ -57,7 +57,7 @@ class PathSet {
   [[nodiscard]] unsigned usable() const { return usable_; }
 
   // Changes the EV's state as the table of ev_state.h says; returns the state before. The floor
-  // (ev_min_active) is kept: with no more usable EVs than that, none is given up for loss, because
+  // (ev_min_active) is kept: with no more usable EVs than that, none is disabled for loss, because
   // a path that loses some packets is better than none (MRC 9.3.1).
   EvState apply(EvIndex ev, EvInput input);
 

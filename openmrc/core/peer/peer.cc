@@ -12,7 +12,7 @@ void count_change(Counters& counters, EvState before, EvState after) {
   if (before == EvState::kAssumedBad && is_usable(after)) counters.add(Count::kEvsReadmitted);
 }
 
-// How long a peer is idle before its record of what is in flight is given up.
+// How long a peer is idle before its record of what is in flight is released.
 constexpr Duration kIdleAfter = seconds(1);
 
 }  // namespace
@@ -50,7 +50,8 @@ void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInpu
                     .ev = ev,
                     .value = static_cast<std::int64_t>(after)});
   }
-  // SKIP comes and goes with every mark; watchers hear of what lasts (API: GOOD, ASSUMED_BAD).
+  // SKIP comes and goes with every mark; watchers are notified of what lasts (API: GOOD,
+  // ASSUMED_BAD).
   if (is_usable(before) && is_usable(after)) return;
   context.queue_event(EvChange{.peer = index,
                                .profile = peer.ev_profile.raw(),

@@ -28,7 +28,7 @@ using PeerIndex = std::uint32_t;
 // The order in which packets were sent to a peer, and the latest of them that arrived, over all
 // paths and over each. Packets on one path stay in order, those on different paths nearly so: what
 // was sent well before something that has arrived, and has not arrived itself, is lost. Allocated
-// when something is sent and given up when the peer falls idle.
+// when something is sent and released when the peer falls idle.
 struct PathFlight {
   struct OnEv {
     std::uint32_t latest = 0;  // order of the latest that has arrived

@@ -24,8 +24,8 @@ struct Fatal {
   UnwrappedPsn psn{};    // of the request that failed
 };
 
-// How long a requestor waits for a peer that says nothing until it gives up (MRC 7.4.1); nothing if
-// it never does.
+// How long a requestor waits for a silent peer until its retries are exhausted (MRC 7.4.1); nothing
+// if it never does.
 [[nodiscard]] std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes);
 
 // The sending half of a queue pair (MRC 6.2, 7.4): cuts messages into packets, keeps what is in

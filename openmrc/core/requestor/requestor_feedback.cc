@@ -32,7 +32,7 @@ Duration reorder_tolerance(const Turn& turn) {
   return std::max(base_rtt * peer.reorder_quarters / 4, turn.context.settings.reorder_floor);
 }
 
-// A packet has arrived that had been given up: it was late, not lost.
+// A packet has arrived that had been declared lost: it was late.
 void widen_reorder_tolerance(const Turn& turn) {
   Peer& peer = turn.peer;
   turn.context.counters.add(Count::kSpuriousRetransmits);
@@ -160,7 +160,7 @@ void Requestor::heard(const Turn& turn) {
   peer.in_flight -= ByteCount(packet.size);
   PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
   if (++on_ev.settled != packet.order_on_ev) peer.has_gap = true;
-  // Of a packet that was sent twice, nobody knows which one has arrived.
+  // Of a packet that was sent twice, it is unknown which one has arrived.
   if (packet.transmissions > 1) {
     // Unless it came back sooner than anything can.
     const bool too_soon = turn.now - packet.sent < peer.congestion.least_rtt() * 3 / 4;

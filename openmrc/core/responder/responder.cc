@@ -98,7 +98,7 @@ std::optional<Responder::Refusal> Responder::on_write(const Turn& turn,
                                                       const wire::RdmaWrite& write,
                                                       const ArrivalInfo& arrival) {
   const UnwrappedPsn psn = window_.expected().nearest(write.psn);
-  if (arrival.marked) turn.context.counters.add(Count::kMarksReceived);
+  if (arrival.marked) turn.context.counters.add(Count::kEcnMarkedReceived);
   switch (standing(psn)) {
     case Standing::kAboveWindow:
       queue_nack(turn, wire::NackReason::kPsnOutOfWindow, psn, arrival.ev, ticks_of(write.sent));
@@ -249,7 +249,7 @@ void Responder::fill(const Turn& turn, const ControlItem& item, wire::Sack& out)
   const ArrivalWindow::Bitmap bitmap =
       item.answers_probe ? window_.report_gaps() : window_.report();
   const UnwrappedPsn cumulative = window_.cumulative();
-  // Far behind, a duplicate; the field has 16 bits, and nobody needs to know how far.
+  // Far behind, a duplicate; the field has 16 bits, and the distance does not matter.
   const std::int64_t offset = std::clamp<std::int64_t>(item.psn - cumulative, -0x8000, 0x7fff);
   out.destination_qp = turn.connection.remote;
   out.retransmission = item.retransmission;

@@ -31,7 +31,7 @@ class Responder {
   // Receives may be posted before the peer is known.
   void post_receive(Context& context, PoolIndex receive);
 
-  // MRC 6.3.1. If the peer broke a rule, what to tell it: the queue pair is then done.
+  // MRC 6.3.1. If the peer violated the protocol, what to send it: the queue pair is then done.
   struct Refusal {
     wire::AckSyndrome syndrome;
     UnwrappedPsn psn;

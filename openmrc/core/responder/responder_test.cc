@@ -124,7 +124,7 @@ TEST(Responder, SendsASackForAPacketThatMetCongestion) {
   const auto sent = sacks(peer);
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].seth.mark, wire::PathMark::kSkipOnce);
-  EXPECT_EQ(peer.count(Count::kMarksReceived), 1U);
+  EXPECT_EQ(peer.count(Count::kEcnMarkedReceived), 1U);
 }
 
 // MRC 7.5.2

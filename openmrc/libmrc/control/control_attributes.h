@@ -10,7 +10,7 @@
 // The structs of mrc_ctl.h to ours and back. Errors are errno values.
 namespace openmrc::libmrc {
 
-// What a call that modifies asks for. A bit of the mask that nobody knows, a list without a pointer
+// What a call that modifies asks for. An unknown bit of the mask, a list without a pointer
 // or an operation that only asks is EINVAL.
 Result<FormatChange, int> change_of(const mrc_ctl_ev_fmt_profile_attr& attr, int mask);
 Result<EvProfileChange, int> change_of(const mrc_ctl_ev_profile_attr& attr, int mask);

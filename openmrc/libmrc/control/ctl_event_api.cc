@@ -21,7 +21,7 @@ using openmrc::libmrc::Push;
 // More would be memory that a program asked for by mistake.
 constexpr int kEventsMax = 1 << 20;
 
-// What agents tell of events, for one context. Otherwise a queue like others, so that channels and
+// Events of agents, for one context. Otherwise a queue like others, so that channels and
 // mrc_destroy_cq take it for one.
 struct EvEventCq final : mrc_cq {
   EvEventCq(mrc_context& of, std::size_t capacity, void* cookie, mrc_comp_channel* to)

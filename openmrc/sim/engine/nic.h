@@ -28,7 +28,7 @@ class Nic {
   // When the next port that is busy at `now` is free; kNoTime if none is busy.
   [[nodiscard]] Picoseconds next_free(Picoseconds now) const;
 
-  // PFC: a paused port is busy until it is told to go on.
+  // PFC: a paused port is busy until it is resumed.
   void pause(Plane plane, bool paused, Picoseconds now);
 
   // The packet leaves by a free port. `from`, `plane` and what Ethernet needs are filled in.

@@ -11,7 +11,7 @@
 namespace openmrc::sim {
 namespace {
 
-// Everything that a peer may write to: programs say how much, nobody looks at bytes.
+// Everything that a peer may write to: programs say how much, the bytes do not matter.
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
 // Messages with immediate on their way on one queue pair, and receives posted for them.
@@ -56,7 +56,7 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
   endpoint_.add_ev_profile(ev_set_.other_rack);
   endpoint_.add_ev_profile(ev_set_.own_rack);
   domain_ = endpoint_.create_protection_domain();
-  // The first key of an endpoint is the same everywhere, so it need not be told.
+  // The first key of an endpoint is the same everywhere, so it need not be exchanged.
   rkey_ = *endpoint_.register_memory({.domain = domain_, .address = 0, .length = kMemory});
   std::uint32_t number = 0;
   for (const auto& ends : {outgoing, incoming}) {

@@ -15,9 +15,9 @@ class RcReceiver {
  public:
   // What a packet leads to.
   struct Outcome {
-    bool ack = false;         // tell the sender that all before `expected` has arrived
-    bool nak = false;         // tell it that `expected` is missing
-    bool congestion = false;  // tell it that a packet was marked
+    bool ack = false;         // acknowledge all before `expected`
+    bool nak = false;         // report `expected` as missing
+    bool congestion = false;  // notify it of a marked packet
     std::optional<MessageTag> delivered{};
   };
 

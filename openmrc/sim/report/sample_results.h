@@ -12,7 +12,7 @@ inline constexpr Picoseconds kMicrosecond{1'000'000};
 inline constexpr Picoseconds kMillisecond{1'000'000'000};
 
 // 8 hosts with 4 planes send 44 MB each: 100 slices of 10 us. All planes carry 90 % of their rate;
-// from 500 us to 550 us plane 2 carries nothing, and 16 of its EVs are out of use.
+// from 500 us to 550 us plane 2 carries nothing, and 16 of its EVs are disabled.
 inline RunResult sample_result() {
   RunResult result;
   result.scenario = "sample";

@@ -9,7 +9,7 @@
 
 #include "openmrc/sim/result/result.h"
 
-// What follows from a result, for all who tell people about it.
+// What follows from a result, for all reports.
 namespace openmrc::sim {
 
 struct Spread {
@@ -37,7 +37,7 @@ struct Figures {
   std::optional<Spread> step{};
   std::size_t worst_step = 0;      // its index
   std::uint64_t packets_lost = 0;  // not those that were on their way at the end
-  std::uint64_t evs_out_most = 0;  // out of use at the end of a slice of time, at most
+  std::uint64_t evs_out_most = 0;  // disabled at the end of a slice of time, at most
   std::uint64_t evs_out_at_end = 0;
 };
 

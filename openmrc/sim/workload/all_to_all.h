@@ -10,11 +10,11 @@
 namespace openmrc::sim {
 
 // How many messages of a host are on their way at a time: enough to keep its links busy while some
-// of its peers are slow, few enough not to hit everybody at once.
+// of its peers are slow, few enough not to hit all hosts at once.
 inline constexpr std::uint32_t kAllToAllOutstanding = 8;
 
-// Each host begins with the host after it, so that no host is everybody's first. The job is one
-// step: its mark says how long each host took.
+// Each host begins with the host after it, so that no host is the first of all others. The job is
+// one step: its mark says how long each host took.
 std::string problem_with(const AllToAll& settings, const fabric::Fabric& fabric);
 std::unique_ptr<Workload> workload_of(const AllToAll& settings, const fabric::Fabric& fabric,
                                       std::uint64_t seed);

@@ -11,7 +11,7 @@
 
 namespace openmrc::sim {
 
-// A random permutation of [0, count) in which nobody stays in his group of `group` neighbours
+// A random permutation of [0, count) in which no element stays in its group of `group` neighbours
 // (with groups of one: a derangement). There must be at least two groups, all full.
 std::vector<std::uint32_t> permutation_across(std::uint32_t count, std::uint32_t group, Rng rng);
 

@@ -5,7 +5,7 @@
 
 namespace openmrc::sim {
 
-// The largest vector of a collective: far above what anybody reduces at once, and small enough that
+// The largest vector of a collective: far above what is reduced at once, and small enough that
 // bytes x hosts fits in 64 bits.
 inline constexpr std::uint64_t kVectorBytesMax = std::uint64_t{1} << 40;
 

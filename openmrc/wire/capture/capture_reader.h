@@ -56,7 +56,7 @@ struct CapturedFrame {
 };
 
 // Reads captures: pcapng, and pcap with times in micro- or nanoseconds, of either byte order. The
-// file is anybody's; nothing in it is trusted. Frames refer to the file's bytes, which must outlive
+// file is untrusted. Frames refer to the file's bytes, which must outlive
 // them.
 class CaptureReader {
  public:
