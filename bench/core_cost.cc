@@ -53,8 +53,8 @@ struct Variant {
 constexpr std::array kVariants{Variant{.name = "in-order", .spread = Duration(0)},
                                Variant{.name = "sprayed", .spread = kBaseRtt / 2}};
 
-// Packets on their way, as bytes. All memory is there from the beginning. Behind the headers of a
-// data packet there is room for the payload, which nobody writes or reads.
+// Packets in flight, as bytes. All memory is there from the beginning. Behind the headers of a
+// data packet there is room for the payload, which is neither written nor read.
 struct Frame {
   std::array<std::byte, wire::kHeadersSizeMax + kMtu + wire::kIcrcSize> bytes{};
   std::size_t size = 0;

@@ -74,7 +74,7 @@ void translate(core::Transmit& record) {
       0, static_cast<std::uint16_t>(to_responder ? Side::kRequestor : Side::kResponder));
 }
 
-// Packets of the last few ticks, on their way in one direction.
+// Packets of the last few ticks, in flight in one direction.
 template <std::size_t kRecordsPerTick>
 class Flight {
  public:

@@ -10,7 +10,7 @@
 //   int, [errno]              0, or the number of the error, which is in errno too
 //   int, [-1]                 0, or -1 with errno
 // A call that failed has changed nothing, unless it says so. Objects may be used by several threads
-// at once; only the one who destroys an object must see to it that nobody uses it any more.
+// at once; only the one who destroys an object must see to it that it is not in use any more.
 #ifndef _MRC_API_H_
 #define _MRC_API_H_
 
@@ -78,7 +78,7 @@ struct mrc_comp_channel;
 
 struct mrc_device_attr {
   uint32_t mrc_protocol_version;  // bits of enum mrc_protocol_version; 0: the library chooses
-  // The largest number of writes with immediate that may be on their way at once.
+  // The largest number of writes with immediate that may be in flight at once.
   struct {
     uint16_t max_wimm;       // as requester
     uint16_t max_wimm_dest;  // as responder
@@ -130,7 +130,7 @@ struct mrc_qp_attr {
     uint8_t mpr;       // as requester
     uint8_t mpr_dest;  // as responder
   } mpr;
-  // Writes with immediate on their way at once; the requester holds back those beyond. MRC knows no
+  // Writes with immediate in flight at once; the requester holds back those beyond. MRC knows no
   // "receiver not ready": the responder posts as many receive requests before, and the two agree.
   struct {
     uint16_t max_wimm;       // as requester

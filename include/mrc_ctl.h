@@ -202,7 +202,7 @@ struct mrc_ctl_ev_profile_attr {
   enum mrc_ctl_ev_mode ev_mode;
   uint64_t ev_fmt_profile_id;
   uint32_t ev_count;      /* a query returns what came of it */
-  uint32_t ev_min_active; /* none is given up for loss if only so many are left */
+  uint32_t ev_min_active; /* none is disabled for loss if only so many are left */
   int ev_event_mask;      /* GOOD, ASSUMED_BAD: which changes make an event */
   struct {
     enum mrc_ctl_ev_op op;

@@ -4,7 +4,7 @@
 
 /*
  * Versions of the control interface: one number of three parts. A new major version breaks
- * programs, a new minor version adds to what there is, a new subminor version mends.
+ * programs, a new minor version adds to what there is, a new subminor version fixes bugs.
  */
 #define MRC_CTL_API_VER_MAJOR_OFFSET 24
 #define MRC_CTL_API_VER_MINOR_OFFSET 16

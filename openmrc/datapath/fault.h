@@ -10,7 +10,7 @@
 
 namespace openmrc::datapath {
 
-// What happens to packets on their way out, by chance, from 0 to 1. The same seed and packets give
+// What happens to outgoing packets, by chance, from 0 to 1. The same seed and packets give
 // the same faults.
 struct FaultSettings {
   double drop = 0;

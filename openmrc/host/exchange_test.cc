@@ -67,9 +67,9 @@ TEST(Exchange, CarriesTheLongestLineAndNoLonger) {
 }
 
 // Somebody who speaks no protocol of ours.
-class Stranger {
+class RawClient {
  public:
-  explicit Stranger(std::uint16_t port) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
+  explicit RawClient(std::uint16_t port) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
     address.sin6_port = htons(port);
@@ -94,10 +94,10 @@ class Stranger {
 TEST(Exchange, RefusesALineWithoutEnd) {
   const auto listener = ExchangeListener::open(0);
   ASSERT_TRUE(listener);
-  const Stranger stranger(listener->port());
+  const RawClient raw_client(listener->port());
   auto server = listener->accept(kLong);
   ASSERT_TRUE(server);
-  std::thread flood([&] { stranger.flood(2 * kExchangeLineMax); });
+  std::thread flood([&] { raw_client.flood(2 * kExchangeLineMax); });
   const auto line = server->receive(kLong);
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().fault, ExchangeFault::kLine);

@@ -85,7 +85,7 @@ struct Destination {
   std::optional<fabric::HostIndex> place{};    // in the fabric
 };
 
-// MRC 10.1.2: attributes of a queue pair that is connected step by step. What is not said comes
+// MRC 10.1.2: attributes of a queue pair that is connected step by step. What is not given comes
 // from the configuration.
 struct ReceiveAttributes {
   Qpn remote_qpn{};

@@ -54,7 +54,7 @@ std::string inner_plane(const Spec& spec, Plane plane) {
 }
 
 // An end of a cable: up, with an address that means something on the cable only, and with the
-// address of the other end, which nobody has to ask for.
+// address of the other end, without neighbour discovery.
 void add_end(const Cable& cable, bool upper, Lines& lines) {
   const End& own = upper ? cable.upper() : cable.lower();
   const End& other = upper ? cable.lower() : cable.upper();

@@ -155,7 +155,7 @@ TEST(MrcWrite, BeyondTheDepthNamesTheFirstThatWasNotPosted) {
   QueuePairWish wish;
   wish.cap.max_send_wr = 4;
   End from(device, wish);
-  from.connect_to(0x12345);  // which nobody has
+  from.connect_to(0x12345);  // which does not exist
   ibv_sge part;
   std::array<ibv_send_wr, 6> list;
   list.fill(from.write_to(from, part, 8));
@@ -232,7 +232,7 @@ TEST(MrcFailure, APeerRefusesWhatItDidNotRegister) {
 TEST(MrcFailure, SilenceIsReportedAsRetriesAndAsAnEvent) {
   Opened device;
   End from(device);
-  from.connect_to(0x12345);  // which nobody has
+  from.connect_to(0x12345);  // which does not exist
   ibv_sge part;
   ibv_send_wr wr = from.write_to(from, part, 8);
   ASSERT_EQ(from.post(wr), 0);

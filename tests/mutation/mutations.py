@@ -89,7 +89,7 @@ MUTATIONS = [
     Mutation("the congestion window is ignored", "peer/peer.h",
              "return in_flight + size <= congestion.window() || in_flight <= ByteCount(0);",
              "return in_flight <= congestion.window() || size > ByteCount(0);"),
-    Mutation("a path that answers its probes stays out of use", "paths/ev_prober.cc",
+    Mutation("a path that answers its probes stays disabled", "paths/ev_prober.cc",
              "if (found->clean < settings.probe_successes) return false;", "return false;"),
     Mutation("a path is probed at the same interval for ever", "paths/ev_prober.cc",
              "bad.interval = std::min(bad.interval * 2, settings.interval_max);", ""),

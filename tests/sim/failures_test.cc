@@ -217,8 +217,8 @@ void expect_left_within_50us(std::uint32_t uplinks, std::uint64_t seed) {
   EXPECT_LE(time_below(result, kAfter, 0.95 * before, us(10)), us(50));
 }
 
-// Our own goal: at 12 us of round trip, 50 us from the cut until nobody sends there any more, and
-// until the rate is back. The fewer uplinks a plane has, the more is lost with one.
+// Our own goal: at 12 us of round trip, 50 us from the cut until nothing is sent there any more,
+// and until the rate is back. The fewer uplinks a plane has, the more is lost with one.
 TEST(PublishedFailures, ACutLinkIsLeftWithin50us) {
   for (const std::uint32_t uplinks : {2U, 8U, 32U}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_left_within_50us(uplinks, seed);

@@ -97,7 +97,7 @@ inline std::uint64_t retransmissions(const RunResult& result, const Span& span) 
   return sum(result, span, [](const Bucket& bucket) { return bucket.retransmissions; });
 }
 
-// EVs of all connections that are out of use at this time, for loss.
+// EVs of all connections that are disabled at this time, for loss.
 inline std::int64_t evs_out(const RunResult& result, Picoseconds when) {
   constexpr auto kBad = static_cast<std::size_t>(core::EvState::kAssumedBad);
   return sum(result, {Picoseconds{}, when},

@@ -51,7 +51,7 @@ struct ScriptedOptions {
   core::QueuePairState state = core::QueuePairState::kReadyToSend;  // to bring the queue pair to
 };
 
-// Where a packet from the peer comes from, and what happened to it on its way. What is not said is
+// Where a packet from the peer comes from, and what happened to it on its way. What is not given is
 // as it should be.
 struct Arrival {
   Plane plane{0};

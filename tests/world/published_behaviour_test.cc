@@ -204,10 +204,11 @@ TEST(PublishedBehaviour, MarksMoveTrafficOffAPathWithoutARetransmission) {
   const double share = uses[kMarked.raw()] / others;
   std::printf("marked path: %.0f %% of the others' traffic\n", share * 100);
   EXPECT_LE(share, 0.7);
-  for (const core::Count resent : {core::Count::kRetransmitsLoss, core::Count::kRetransmitsProbe,
-                                   core::Count::kRetransmitsTimeout, core::Count::kRetransmitsTrim,
-                                   core::Count::kRetransmitsRefused, core::Count::kEvsLost}) {
-    EXPECT_EQ(counters.of(resent), 0u) << core::describe(resent).name;
+  for (const core::Count retransmitted :
+       {core::Count::kRetransmitsLoss, core::Count::kRetransmitsProbe,
+        core::Count::kRetransmitsTimeout, core::Count::kRetransmitsTrim,
+        core::Count::kRetransmitsRefused, core::Count::kEvsLost}) {
+    EXPECT_EQ(counters.of(retransmitted), 0u) << core::describe(retransmitted).name;
   }
 }
 

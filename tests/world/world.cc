@@ -133,7 +133,7 @@ void World::start_host(Side side) {
 void World::connect(std::size_t queue_pair) {
   std::array<Psn, 2> first;
   for (Psn& psn : first) {
-    // Far from those of the connection before, which may still be on their way.
+    // Far from those of the connection before, which may still be in flight.
     last_psn_ += 0x200000 + static_cast<std::uint32_t>(rng_.below(0x1000));
     psn = options_.starts_near_wrap ? Psn(0xffffff - static_cast<std::uint32_t>(rng_.below(40)))
                                     : Psn(last_psn_);
@@ -176,7 +176,7 @@ void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn rem
   }
 }
 
-// The process of `side` died and came back; its packets are still on their way. The other side's
+// The process of `side` died and came back; its packets are still in flight. The other side's
 // application gives up the old connections, and both make new ones.
 void World::restart(Side side) {
   for (Host& h : hosts_) {

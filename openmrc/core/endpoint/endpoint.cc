@@ -12,7 +12,7 @@ namespace openmrc::core {
 namespace {
 
 // A number that was just freed is not given out again while packets to its last owner may still be
-// on their way, if others are to be had.
+// in flight, if others are to be had.
 constexpr std::size_t kFreeNumbersMin = 1024;
 
 }  // namespace

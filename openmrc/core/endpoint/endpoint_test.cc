@@ -579,7 +579,7 @@ TEST(Endpoint, HoldsNoRecordOfPacketsInFlightForAnIdlePeer) {
 
 // MRC 7.4.1
 TEST(Endpoint, ReturnsFromATimeoutThoughPacketsAreInFlightForLong) {
-  // A path is out of use, so that the peer has a timer; and nobody answers for seconds.
+  // A path is disabled, so that the peer has a timer; and no response for seconds.
   ScriptedPeer peer({.timeout = 21});
   wire::Sack sack = peer.sack(0);
   sack.seth.mark = wire::PathMark::kAlwaysSkip;

@@ -90,7 +90,7 @@ TEST(EvProber, AProbeWithoutAnAnswerBreaksTheRow) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(prober.answered(kEv, next_probe(prober) + kRtt, kRtt, kSettings));
   }
-  next_probe(prober);  // nobody answers
+  next_probe(prober);  // no response
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(prober.answered(kEv, next_probe(prober) + kRtt, kRtt, kSettings));
   }
@@ -179,7 +179,7 @@ TEST(EvProber, ProbesSoonAgainWhenThePortOfAnEvIsBack) {
   prober.add(kEv, kStart, kRtt);
   prober.add(other, kStart, kRtt);
   Instant now = kStart;
-  for (int i = 0; i < 12; ++i) {  // nobody answers
+  for (int i = 0; i < 12; ++i) {  // no response
     now = prober.next_time();
     while (prober.next_due(now, kRtt, kSettings)) {
     }

@@ -38,7 +38,7 @@ class ReversePaths {
     at.evs[0] = ev;
     if (at.count < 2) ++at.count;
   }
-  // `ev` is out of use.
+  // `ev` is disabled.
   void forget(EvIndex ev, Plane plane);
 
   // A plane and an EV to probe, planes in turn; the caller sends the probe.

@@ -56,7 +56,7 @@ class ReversePathsTest : public testing::Test {
     }
   }
   EvIndex probe(Plane plane) { return reverse_.next_probe(paths_, PlaneMask::only(plane))->ev; }
-  // One other than `ev`, which stays out of use.
+  // One other than `ev`, which stays disabled.
   EvIndex probe_another(Plane plane, EvIndex ev) {
     paths_.apply(ev, EvInput::kLost);
     return probe(plane);

@@ -243,7 +243,7 @@ TEST(Requestor, SaysOfARetransmissionThatItIsOne) {
 
 // MRC 7.4.4
 TEST(Requestor, RetransmitsOnAnotherPath) {
-  // A refusal does not take the path out of use, so that only the rule keeps the packet off it.
+  // A refusal does not disable the path, so that only the rule keeps the packet off it.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ScriptedPeer peer({.evs_per_plane = 2, .seed = seed});
     peer.post(1, kMtu);

@@ -216,8 +216,8 @@ std::vector<Duration> retransmit_times(ScriptedPeer& peer, std::size_t count) {
   std::vector<Duration> times;
   const Instant start = peer.now();
   while (times.size() < count && peer.state() == QueuePairState::kReadyToSend && peer.fire_next()) {
-    const bool resent = !psns_of(peer.collect()).empty();
-    if (resent) times.push_back(peer.now() - start);
+    const bool retransmitted = !psns_of(peer.collect()).empty();
+    if (retransmitted) times.push_back(peer.now() - start);
   }
   return times;
 }

@@ -35,7 +35,7 @@ TEST(FormatAttributes, OnlyWhatTheMaskNamesIsTaken) {
 
 TEST(FormatAttributes, WrongOnesAreRefused) {
   mrc_ctl_ev_fmt_profile_attr attr{};
-  EXPECT_EQ(change_of(attr, 1 << 20).error(), EINVAL) << "a bit that nobody knows";
+  EXPECT_EQ(change_of(attr, 1 << 20).error(), EINVAL) << "a bit that is not defined";
   attr.ev_fmt_op.fmt_field_count = 1;
   EXPECT_EQ(change_of(attr, MRC_CTL_EV_FMT_PROFILE_OP).error(), EINVAL) << "no pointer";
   attr.ev_fmt_op.fmt_field_count = -1;

@@ -30,7 +30,7 @@ struct RunOptions {
 // What a run took, apart from its result.
 struct RunCost {
   std::uint64_t windows = 0;
-  std::uint64_t packet_bytes = 0;  // memory for packets on their way
+  std::uint64_t packet_bytes = 0;  // memory for packets in flight
 };
 
 }  // namespace openmrc::sim

@@ -14,7 +14,7 @@ namespace {
 // Everything that a peer may write to: programs say how much, the bytes do not matter.
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
-// Messages with immediate on their way on one queue pair, and receives posted for them.
+// Messages with immediate in flight on one queue pair, and receives posted for them.
 constexpr std::uint16_t kImmediates = 16;
 
 // How many PSNs may be in flight, in steps of 128: more than any window here.

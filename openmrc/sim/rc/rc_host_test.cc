@@ -161,7 +161,7 @@ TEST(RcHost, ALostPacketIsAskedForAndAllAfterItRetransmitted) {
   EXPECT_LE(result.totals.retransmissions, 4u);
   const std::uint64_t packets = (400'000 + kMtu - 1) / kMtu;
   EXPECT_EQ(result.totals.data_packets_sent, packets + result.totals.retransmissions);
-  EXPECT_LT(result.end, kMicrosecond * 400) << "nobody waited for a timeout";
+  EXPECT_LT(result.end, kMicrosecond * 400) << "there was no timeout";
 }
 
 // An acknowledgement finds the port busy, and nothing else happens there afterwards.

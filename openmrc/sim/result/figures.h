@@ -36,7 +36,7 @@ struct Figures {
   double line_rate = 0;  // of the senders or of the receivers, whichever are fewer
   std::optional<Spread> step{};
   std::size_t worst_step = 0;      // its index
-  std::uint64_t packets_lost = 0;  // not those that were on their way at the end
+  std::uint64_t packets_lost = 0;  // not those that were in flight at the end
   std::uint64_t evs_out_most = 0;  // disabled at the end of a slice of time, at most
   std::uint64_t evs_out_at_end = 0;
 };

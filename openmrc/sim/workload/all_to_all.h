@@ -9,7 +9,7 @@
 
 namespace openmrc::sim {
 
-// How many messages of a host are on their way at a time: enough to keep its links busy while some
+// How many messages of a host are in flight at a time: enough to keep its links busy while some
 // of its peers are slow, few enough not to hit all hosts at once.
 inline constexpr std::uint32_t kAllToAllOutstanding = 8;
 

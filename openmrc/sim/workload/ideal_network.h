@@ -69,7 +69,7 @@ class IdealNetwork {
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
   [[nodiscard]] std::uint32_t sent_to_unknown_hosts() const { return sent_to_unknown_hosts_; }
-  // The most messages of one host that were on their way together.
+  // The most messages of one host that were in flight together.
   [[nodiscard]] std::uint32_t outstanding_max() const { return outstanding_max_; }
 
   [[nodiscard]] std::uint64_t bytes_from(std::uint32_t host) const {
