@@ -48,7 +48,7 @@ class SocketDatapath final : public Datapath {
 
 std::optional<Error> check(const Settings& settings) {
   constexpr std::size_t kPlanesMax = std::numeric_limits<PlaneBits>::digits;
-  if (settings.ports.empty()) return Error{.what = "there is no port", .remedy = "name one"};
+  if (settings.ports.empty()) return Error{.what = "no port", .remedy = "configure one"};
   if (settings.ports.size() > kPlanesMax) {
     return Error{
         .what = fmt::format("{} ports are more than {}", settings.ports.size(), kPlanesMax),

@@ -92,7 +92,7 @@ datapath::FaultSettings faults_of(const Config& config, const core::EvProfile& p
 std::string_view text_of(core::ModifyError error) {
   using core::ModifyError;
   switch (error) {
-    case ModifyError::kNoQueuePair: return "there is no such queue pair";
+    case ModifyError::kNoQueuePair: return "no such queue pair";
     case ModifyError::kTransition: return "it is connected already or has failed";
     case ModifyError::kProfile: return "no such EV or congestion profile";
     case ModifyError::kPlanes: return "the two hosts have a different number of planes";
@@ -496,10 +496,10 @@ std::string Host::describe(const core::Failure& failed, const QueuePair& qp) con
     return text + fmt::format("{} at PSN {:#x}", name(failed.status), failed.psn.raw());
   text += fmt::format("{} after {} tries of PSN {:#x}", name(failed.status), failed.retries,
                       failed.psn.raw());
-  text +=
-      failed.last_heard == Instant{}
-          ? "; nothing was ever received from it"
-          : fmt::format("; last packet received {} ms ago", (now() - failed.last_heard).raw() / 1'000'000);
+  text += failed.last_heard == Instant{}
+              ? "; nothing was ever received from it"
+              : fmt::format("; last packet received {} ms ago",
+                            (now() - failed.last_heard).raw() / 1'000'000);
   const auto ev = paths_.profiles()[paths_.profile_to(qp.peer_place_)]->find(failed.ev);
   if (failed.path_known && ev) {
     text += fmt::format("; last tried in plane {} by {}", failed.plane.raw(),

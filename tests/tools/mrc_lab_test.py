@@ -380,11 +380,11 @@ class Faults(LabTest):
         self.assertEqual(self.working_paths(), self.ALL)
 
     def test_wrong_names_are_refused_with_what_would_be_right(self):
-        for verb, name, said in (("cut", "p2-1", "write p3, h17, h17/p3, p3.t0-17"),
+        for verb, name, said in (("cut", "p2-1", "e.g. p3, h17, h17/p3, p3.t0-17"),
                                  ("cut", "p9", "planes are p0 to p3"),
                                  ("cut", "h4/p0", "hosts are h0 to h3"),
-                                 ("heal", "p0.t2-1", "write p3, h17"),
-                                 ("flap", "p1", "write p3.t0-17/up4")):
+                                 ("heal", "p0.t2-1", "e.g. p3, h17"),
+                                 ("flap", "p1", "e.g. p3.t0-17/up4")):
             with self.subTest(verb=verb, name=name):
                 self.assertIn(said, mrc(verb, "--lab", LAB, name, code=1))
         self.assertIn("h0 to h3", mrc("exec", "--lab", LAB, "h7", "true", code=1))
