@@ -224,7 +224,7 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
        "line 10: dscp.trimmed_last_hop: 1 is also dscp.trimmed"},
       {"[faults]\ndrop = 1.5", "faults.drop: must be a number from 0 to 1, not 1.5"},
       {"[faults]\ndrop = nan", "faults.drop: must be a number from 0 to 1"},
-      {"[faults]\nplane = 2", "line 9: faults.plane: 2 is no plane; there are 2, from 0"},
+      {"[faults]\nplane = 2", "line 9: faults.plane: 2 is not a plane; there are 2, from 0"},
       {"[faults]\nev = 64", "line 9: faults.ev: 64 is no EV; there are 64, from 0"},
       {"[capture]\nfile = \"\"", "capture.file: must not be empty"},
       {"[capture]\nfile = 1", "capture.file: must be a text in quotes, not 1"},
@@ -241,8 +241,7 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
       {"[[port]]\ninterface = \"p2\"",
        "line 8: port.address: is missing: this host's address in "
        "plane 2"},
-      {"[[port]]\naddress = \"fd00::3\"\ninterface = \"a/b\"",
-       "\"a/b\" is no name of an interface"},
+      {"[[port]]\naddress = \"fd00::3\"\ninterface = \"a/b\"", "\"a/b\" is not an interface name"},
       {"[[port]]\nadress = \"fd00::3\"", "line 9: port.adress: unknown; did you mean address?"},
       {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2", "line 8: fabric.host: is missing"},
       {"[fabric]\nplanes = 2\nracks = 1\nhosts_per_rack = 2\nhost = \"h2\"",
