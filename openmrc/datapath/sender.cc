@@ -281,9 +281,9 @@ void Sender::give_up_segments(PlanePort& port, int error_number) {
   port.segments_max = 1;
   const auto plane = static_cast<std::size_t>(&port - planes_.data());
   notices_.push_back(
-      {.what = with_reason(
-           fmt::format("plane {}: UDP GSO unavailable: one datagram per send", plane),
-           error_number),
+      {.what =
+           with_reason(fmt::format("plane {}: UDP GSO unavailable: one datagram per send", plane),
+                       error_number),
        .remedy = settings_.mode == Mode::kUsid
                      ? "GSO needs UDP checksums, which a uSID path invalidates: set "
                        "segments_max = 1 to silence this, or use mode = \"udp\""

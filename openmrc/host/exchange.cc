@@ -97,8 +97,8 @@ Addresses resolve_now(const std::string& host, std::uint16_t port, int flags) {
   addrinfo* list = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (error != 0) {
-    return failure(fault(ExchangeFault::kName, fmt::format("cannot resolve {}: {}",
-                                                           host, ::gai_strerror(error))));
+    return failure(fault(ExchangeFault::kName,
+                         fmt::format("cannot resolve {}: {}", host, ::gai_strerror(error))));
   }
   std::vector<SocketAddress> addresses;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
@@ -121,8 +121,8 @@ Addresses resolve(const std::string& host, std::uint16_t port, Instant end) {
   if (answer.wait_for(std::chrono::nanoseconds(left.raw())) == std::future_status::ready) {
     return answer.get();
   }
-  return failure(
-      fault(ExchangeFault::kName, fmt::format("cannot resolve {}: the name server timed out", host)));
+  return failure(fault(ExchangeFault::kName,
+                       fmt::format("cannot resolve {}: the name server timed out", host)));
 }
 
 // A connected socket, or the kernel's reason.
@@ -246,7 +246,8 @@ std::optional<ExchangeError> ExchangeConnection::read_some(Instant end, Duration
       return fault(ExchangeFault::kClosed, fmt::format("{} has closed the connection", peer_));
     }
     if (errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == EPIPE) {
-      return fault(ExchangeFault::kClosed, fmt::format("{} has closed the connection: {}", peer_, reason(errno)));
+      return fault(ExchangeFault::kClosed,
+                   fmt::format("{} has closed the connection: {}", peer_, reason(errno)));
     }
     if (errno != EAGAIN && errno != EINTR) {
       return system_fault(fmt::format("receiving from {}", peer_));
@@ -316,9 +317,9 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     const bool is_passing = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     if (!is_passing) return failure(system_fault("accepting a connection"));
     if (!wait_for(socket_.get(), POLLIN, end)) {
-      return failure(
-          fault(ExchangeFault::kTimeout,
-                fmt::format("no client connected to TCP port {} within {}", port_, time_text(timeout))));
+      return failure(fault(
+          ExchangeFault::kTimeout,
+          fmt::format("no client connected to TCP port {} within {}", port_, time_text(timeout))));
     }
   }
 }

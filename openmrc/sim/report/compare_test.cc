@@ -60,7 +60,8 @@ TEST(Compare, TextIsAligned) {
       << text;
   EXPECT_PRED_FORMAT2(testing::IsSubstring,
                       "\nflow completion time, p99        995 us    1.99 ms        2x\n", text);
-  EXPECT_TRUE(text.ends_with("\nEVs restored                         16          -         -\n")) << text;
+  EXPECT_TRUE(text.ends_with("\nEVs restored                         16          -         -\n"))
+      << text;
 }
 
 TEST(Compare, WarnsOfFlowsThatNeverEnded) {

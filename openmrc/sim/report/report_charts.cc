@@ -242,10 +242,11 @@ ReportChart ev_chart(const RunResult& result) {
                             .color = colors[state],
                             .points = std::move(counts[state])});
   }
-  return {std::move(chart),
-          fmt::format("Of {} in all{}. SKIP: met congestion, skipped once. ASSUMED_BAD: lost a packet, "
-                      "disabled until probes succeed. DENIED: disabled by the administrator.",
-                      grouped(result.evs), show_good ? "" : "; the others were GOOD")};
+  return {
+      std::move(chart),
+      fmt::format("Of {} in all{}. SKIP: met congestion, skipped once. ASSUMED_BAD: lost a packet, "
+                  "disabled until probes succeed. DENIED: disabled by the administrator.",
+                  grouped(result.evs), show_good ? "" : "; the others were GOOD")};
 }
 
 ReportChart queue_chart(const RunResult& result) {

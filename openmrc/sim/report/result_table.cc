@@ -151,9 +151,9 @@ std::vector<TableRow> table_rows(const RunResult& result) {
 }
 
 std::string result_table(const RunResult& result) {
-  return fmt::format("{}{}{}\n{}, {} hosts, {} planes, {} per host, seed {}\n{}\n{}", result.scenario,
-                     result.title.empty() ? "" : ": ", result.title, transport_name(result),
-                     grouped(result.hosts), result.planes,
+  return fmt::format("{}{}{}\n{}, {} hosts, {} planes, {} per host, seed {}\n{}\n{}",
+                     result.scenario, result.title.empty() ? "" : ": ", result.title,
+                     transport_name(result), grouped(result.hosts), result.planes,
                      human_rate(static_cast<double>(result.host_bits_per_second)), result.seed,
                      fault_lines(result), aligned(table_rows(result)));
 }

@@ -70,8 +70,8 @@ TEST(ResultTable, ReportsLossesByReason) {
   result.totals.packets_lost = {1, 2, 0, 0, 7};
   EXPECT_TRUE(has_row(result, {"  link error", "2", ""}));
   EXPECT_TRUE(has_row(result, {"in flight at the end", "7", ""}));
-  EXPECT_TRUE(has_row(
-      result, {"packet accounting", "INCONSISTENT", "88540 packets were sent, 88510 arrived or were lost"}));
+  EXPECT_TRUE(has_row(result, {"packet accounting", "INCONSISTENT",
+                               "88540 packets were sent, 88510 arrived or were lost"}));
 }
 
 TEST(ResultTable, WithoutEvsSaysNothingOfThem) {

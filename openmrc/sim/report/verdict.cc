@@ -101,7 +101,7 @@ std::string times_as_long(Picoseconds ours, Picoseconds theirs) {
 }
 
 std::string compared(std::string_view what, Picoseconds ours, Picoseconds theirs,
-                   const Labels& labels) {
+                     const Labels& labels) {
   if (ours <= Picoseconds(0)) return {};
   return fmt::format("{} took {} with {} and {} with {}, {}.", what, human(ours), labels.first,
                      human(theirs), labels.second, times_as_long(ours, theirs));
@@ -141,7 +141,8 @@ Verdict verdict_of(const RunResult& result, const RunResult* baseline) {
   add(goodput_words(result, figures));
   if (baseline != nullptr) add(baseline_words(result, figures, *baseline));
   if (const std::string gap = check_packet_accounting(result.totals); !gap.empty()) {
-    add("Packet accounting is inconsistent, so the numbers of this run cannot be trusted: " + gap + ".");
+    add("Packet accounting is inconsistent, so the numbers of this run cannot be trusted: " + gap +
+        ".");
   }
   return verdict;
 }

@@ -94,7 +94,8 @@ void add_views(CLI::App& ctl, int& exit_code) {
   const auto of_ports = add_common(*ports, true);
   ports->callback([of_ports, &exit_code] { exit_code = show_ports(*of_ports); });
 
-  CLI::App* profiles = ctl.add_subcommand("profiles", "List profiles, and the processes that use them");
+  CLI::App* profiles =
+      ctl.add_subcommand("profiles", "List profiles, and the processes that use them");
   const auto of_profiles = add_common(*profiles, true);
   profiles->callback([of_profiles, &exit_code] { exit_code = show_profiles(*of_profiles); });
 
@@ -110,8 +111,7 @@ void add_views(CLI::App& ctl, int& exit_code) {
 }
 
 void add_state(CLI::App& command, std::optional<std::string>& state) {
-  command.add_option("--state", state, "Target state: INIT, OFFLINE or ONLINE")
-      ->type_name("STATE");
+  command.add_option("--state", state, "Target state: INIT, OFFLINE or ONLINE")->type_name("STATE");
 }
 
 void add_set_port(CLI::App& set, int& exit_code) {
@@ -150,15 +150,18 @@ void add_set_ev(CLI::App& set, int& exit_code) {
   command->add_option("--mode", setting->mode, "AUTO, EXP or GEN")->type_name("MODE");
   command->add_option("--format", setting->format, "Its format profile")->type_name("ID");
   command->add_option("--count", setting->count, "How many EVs")->type_name("N");
-  command->add_option("--min-active", setting->min_active, "EVs that stay in use even if they lose packets")
+  command
+      ->add_option("--min-active", setting->min_active,
+                   "EVs that stay in use even if they lose packets")
       ->type_name("N");
-  command->add_option("--events", setting->events, "State changes to report: GOOD, ASSUMED_BAD, or none")
+  command
+      ->add_option("--events", setting->events,
+                   "State changes to report: GOOD, ASSUMED_BAD, or none")
       ->delimiter(',')
       ->type_name("STATES");
   command->add_option("--field", setting->fields, "BITS:INIT:MIN:MAX:MASK, for each field")
       ->type_name("FIELD");
-  command->add_option("--ev", setting->evs, "EVs to add, as hexadecimal@port")
-      ->type_name("EV");
+  command->add_option("--ev", setting->evs, "EVs to add, as hexadecimal@port")->type_name("EV");
   add_state(*command, setting->state);
   command->callback([=, &exit_code] { exit_code = set_ev_profile(*options, *setting); });
 }
@@ -177,8 +180,9 @@ void add_set_cc(CLI::App& set, int& exit_code) {
 }
 
 void add_denial(CLI::App& ctl, bool deny, int& exit_code) {
-  CLI::App* command = deny ? ctl.add_subcommand("deny", "Deny EVs of a profile to all processes that use it")
-                           : ctl.add_subcommand("allow", "Revoke a denial");
+  CLI::App* command =
+      deny ? ctl.add_subcommand("deny", "Deny EVs of a profile to all processes that use it")
+           : ctl.add_subcommand("allow", "Revoke a denial");
   const auto options = add_common(*command, false);
   const auto setting = std::make_shared<EvStateSetting>();
   setting->deny = deny;

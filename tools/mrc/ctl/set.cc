@@ -211,7 +211,8 @@ int set_cc_profile(const Options& options, const CcSetting& setting) {
   libmrc::Json config = libmrc::json_of(before->config.value_or(mrc_ctl_cc_nscc_cfg{}));
   for (const std::string& text : setting.parameters) {
     if (!set_parameter(config, text)) {
-      return complain(fmt::format("invalid parameter '{}': expected NAME=VALUE of the algorithm", text));
+      return complain(
+          fmt::format("invalid parameter '{}': expected NAME=VALUE of the algorithm", text));
     }
   }
   if (!setting.parameters.empty()) {

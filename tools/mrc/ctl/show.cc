@@ -216,8 +216,7 @@ int show_profile(const Options& options, std::uint64_t id) {
   if (is_in(list->formats, id) || is_in(list->ev_profiles, id) || is_in(list->cc_profiles, id)) {
     return 0;
   }
-  return options.json ? kRefused
-                      : complain(fmt::format("no profile {}; see mrc ctl profiles", id));
+  return options.json ? kRefused : complain(fmt::format("no profile {}; see mrc ctl profiles", id));
 }
 
 }  // namespace openmrc::tools::ctl

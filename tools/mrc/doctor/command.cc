@@ -113,7 +113,8 @@ void print_json(const Findings& findings) {
 void add_doctor_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<doctor::Options>();
   CLI::App* command = app.add_subcommand(
-      "doctor", "Check that this machine is set up as its configuration requires, and how to fix it");
+      "doctor",
+      "Check that this machine is set up as its configuration requires, and how to fix it");
   command
       ->add_option("--config", options->config,
                    "Configuration file; default $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")

@@ -160,9 +160,10 @@ void check_kernel(Findings& findings) {
   if (major > 6 || (major == 6 && minor >= 1)) {
     findings.ok("kernel", fmt::format("Linux {}", name.release));
   } else {
-    findings.warn("kernel",
-                  fmt::format("Linux {} does not forward micro-segments (NEXT-C-SID)", name.release),
-                  "for `mrc lab` use Linux 6.1 or later, or --switch soft; hosts need nothing");
+    findings.warn(
+        "kernel",
+        fmt::format("Linux {} does not forward micro-segments (NEXT-C-SID)", name.release),
+        "for `mrc lab` use Linux 6.1 or later, or --switch soft; hosts need nothing");
   }
 }
 

@@ -57,7 +57,8 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
     return;
   }
   if (!interface->is_up) {
-    findings.fail(name + ": link", "is administratively down", fmt::format("ip link set dev {} up", name));
+    findings.fail(name + ": link", "is administratively down",
+                  fmt::format("ip link set dev {} up", name));
   } else if (!interface->has_carrier) {
     findings.fail(name + ": link", "has no carrier",
                   "plug in the cable, or bring up the port at its other end");

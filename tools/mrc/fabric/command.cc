@@ -225,7 +225,8 @@ void add_check(CLI::App& parent, int& exit_code) {
   add_file(*command, options->file)->required();
   command->add_option("--paths", options->paths, "Number of random paths; default 1000000")
       ->type_name("N");
-  command->add_option("--seed", options->seed, "Seed of the random paths; default 1")->type_name("N");
+  command->add_option("--seed", options->seed, "Seed of the random paths; default 1")
+      ->type_name("N");
   command->callback([options, &exit_code] { exit_code = check(*options); });
 }
 

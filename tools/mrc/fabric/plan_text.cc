@@ -129,7 +129,8 @@ std::string comparison(const Plan& plan) {
   return "\n" + line(*plan.three_tiers, "three tiers on one plane") +
          line(*plan.same_hosts, "one plane with as many hosts") +
          fmt::format(
-             "Compared with: one plane of full bisection, from switches of the same {}, as {} x {}.\n",
+             "Compared with: one plane of full bisection, from switches of the same {}, as {} x "
+             "{}.\n",
              rate_text(plan.switch_bits_per_second), plan.radix,
              rate_text(plan.fabric.host_bits_per_second));
 }

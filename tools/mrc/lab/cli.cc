@@ -34,12 +34,12 @@ constexpr const char* kHelp = "Lab name; default $OPENMRC_LAB or 'lab'";
 }  // namespace
 
 void as_root(int& exit_code, const std::function<int()>& act) {
-  exit_code =
-      geteuid() == 0
-          ? act()
-          : tools::complain("lab", fmt::format("labs are made of network namespaces, which only root "
-                                        "may create and enter: sudo {}",
-                                        command_line()));
+  exit_code = geteuid() == 0
+                  ? act()
+                  : tools::complain(
+                        "lab", fmt::format("labs are made of network namespaces, which only root "
+                                           "may create and enter: sudo {}",
+                                           command_line()));
 }
 
 void add_name(CLI::App& command, std::string& name) {

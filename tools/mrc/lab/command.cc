@@ -60,7 +60,8 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   if (!options.rate.empty()) {
     const auto rate = host::parse_bit_rate(options.rate);
     if (!rate || *rate == 0) {
-      return failure(fmt::format("invalid rate '{}': expected e.g. 1gbit or 100mbit", options.rate));
+      return failure(
+          fmt::format("invalid rate '{}': expected e.g. 1gbit or 100mbit", options.rate));
     }
     spec.bits_per_second = static_cast<std::int64_t>(*rate);
     spec.shape.host_link_bits_per_second = *spec.bits_per_second;
@@ -90,14 +91,10 @@ void add_up(CLI::App& parent, int& exit_code) {
   command->add_option("--planes", options->planes, "Number of planes; default 4")->type_name("N");
   command->add_option("--t0", options->t0, "T0 switches per plane; default 2")->type_name("N");
   command->add_option("--t1", options->t1, "T1 switches per plane; default 2")->type_name("N");
-  command->add_option("--hosts", options->hosts, "Hosts in all racks; default 4")
-      ->type_name("N");
-  command
-      ->add_option("--rate", options->rate,
-                   "Rate of every link, e.g. 1gbit; default unlimited")
+  command->add_option("--hosts", options->hosts, "Hosts in all racks; default 4")->type_name("N");
+  command->add_option("--rate", options->rate, "Rate of every link, e.g. 1gbit; default unlimited")
       ->type_name("RATE");
-  command->add_option("--mtu", options->mtu, "MTU of every link; default 9000")
-      ->type_name("BYTES");
+  command->add_option("--mtu", options->mtu, "MTU of every link; default 9000")->type_name("BYTES");
   command->add_option("--mode", options->mode, "Transport mode of hosts: srv6, usid or udp")
       ->check(CLI::IsMember({"srv6", "usid", "udp"}))
       ->type_name("MODE");
@@ -145,8 +142,7 @@ int down(const DownOptions& options) {
 
 void add_down(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<DownOptions>();
-  CLI::App* command =
-      parent.add_subcommand("down", "Terminate what runs in a lab, and remove it");
+  CLI::App* command = parent.add_subcommand("down", "Terminate what runs in a lab, and remove it");
   add_name(*command, options->name);
   command->add_flag("--all", options->all, "All labs");
   command->callback([options, &exit_code] { as_root(exit_code, [&] { return down(*options); }); });
@@ -157,9 +153,8 @@ void add_list(CLI::App& parent) {
   command->callback([] {
     for (const std::string& name : lab::labs_there()) {
       const auto spec = lab::load(name);
-      std::cout << fmt::format(
-          "{:<12} {}\n", name,
-          spec ? describe(*spec) : "incomplete lab; mrc lab down removes it");
+      std::cout << fmt::format("{:<12} {}\n", name,
+                               spec ? describe(*spec) : "incomplete lab; mrc lab down removes it");
     }
   });
 }
@@ -250,7 +245,8 @@ void add_lab_command(CLI::App& app, int& exit_code) {
     if (!command->get_subcommands().empty()) return;
     exit_code = 2;
     if (const auto unknown = command->remaining(); !unknown.empty()) {
-      std::cerr << fmt::format("mrc: unknown command '{}'\nTry 'mrc lab --help'.\n", unknown.front());
+      std::cerr << fmt::format("mrc: unknown command '{}'\nTry 'mrc lab --help'.\n",
+                               unknown.front());
       return;
     }
     std::cout << command->help("mrc");

@@ -134,7 +134,8 @@ void add_cut(CLI::App& parent, int& exit_code) {
   command->add_flag("--admin", options->admin,
                     "Set the host's own port administratively down, instead of pulling its cable");
   command->add_flag("--silent", options->silent, "Drop all packets silently: the carrier stays up");
-  command->add_option("--loss", options->loss, "Drop only this share of packets, at random, e.g. 20%")
+  command
+      ->add_option("--loss", options->loss, "Drop only this share of packets, at random, e.g. 20%")
       ->type_name("SHARE");
   command->add_flag("--json", options->json, "The time it took effect, for programs");
   command->footer(
@@ -147,10 +148,10 @@ void add_cut(CLI::App& parent, int& exit_code) {
 
 void add_heal(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<FaultOptions>();
-  CLI::App* command = parent.add_subcommand("heal", "Undo faults: all, or those of the given targets");
+  CLI::App* command =
+      parent.add_subcommand("heal", "Undo faults: all, or those of the given targets");
   add_lab_option(*command, options->lab);
-  command->add_option("target", options->what, "As for cut; default everything")
-      ->type_name("WHAT");
+  command->add_option("target", options->what, "As for cut; default everything")->type_name("WHAT");
   command->add_flag("--json", options->json, "The time it took effect, for programs");
   command->callback([options, &exit_code] { as_root(exit_code, [&] { return heal(*options); }); });
 }
@@ -170,7 +171,8 @@ int flap_link(const FlapOptions& options) {
   if (!link) return complain("lab", to_string(link.error()));
   const auto span = host::parse_time(options.span);
   if (!span)
-    return complain("lab", fmt::format("invalid duration '{}': expected e.g. 5s or 500ms", options.span));
+    return complain("lab",
+                    fmt::format("invalid duration '{}': expected e.g. 5s or 500ms", options.span));
   if (!(options.hz > 0 && options.hz <= kHzMax)) {
     return complain("lab", fmt::format("--hz must be above 0 and at most {}", kHzMax));
   }
@@ -225,7 +227,8 @@ int chaos(const ChaosOptions& options) {
     return complain("lab", "chaos keeps one plane intact: it needs a lab with at least two");
   const auto span = host::parse_time(options.span);
   if (!span)
-    return complain("lab", fmt::format("invalid duration '{}': expected e.g. 1800s or 500ms", options.span));
+    return complain(
+        "lab", fmt::format("invalid duration '{}': expected e.g. 1800s or 500ms", options.span));
   const auto faults = draw_chaos(*spec, options.seed, *span);
   const auto report = [&](const lab::ChaosEvent& event) { print_event(options.json, event); };
   if (options.dry_run) {
@@ -239,7 +242,8 @@ int chaos(const ChaosOptions& options) {
 void add_chaos(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<ChaosOptions>();
   CLI::App* command = parent.add_subcommand(
-      "chaos", "Inject random faults; at least one plane is intact at any time, and all at the end");
+      "chaos",
+      "Inject random faults; at least one plane is intact at any time, and all at the end");
   add_lab_option(*command, options->lab);
   command->add_option("--seed", options->seed, "Seed of the faults; default 1")->type_name("N");
   command->add_option("--for", options->span, "Duration; default 60s")->type_name("TIME");

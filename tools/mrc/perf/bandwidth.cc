@@ -145,9 +145,10 @@ void BandwidthRun::on_message(std::size_t lane) {
   const auto wrong = Pattern(static_cast<std::uint32_t>(lane), state.received)
                          .find_difference(session_.slot(at.incoming, state.received));
   if (wrong) {
-    return fail(fmt::format("data mismatch: message {} of {} on queue pair {:#x} differs from byte {} on",
-                            state.received, session_.peer_name(), at.qp->number().raw(), *wrong),
-                "this is a bug: please report it with the seed and a capture");
+    return fail(
+        fmt::format("data mismatch: message {} of {} on queue pair {:#x} differs from byte {} on",
+                    state.received, session_.peer_name(), at.qp->number().raw(), *wrong),
+        "this is a bug: please report it with the seed and a capture");
   }
   ++state.received;
   ++result_.verified;

@@ -102,8 +102,9 @@ Result<std::uint16_t, Error> exchange_port(const PerfOptions& options) {
 int run_server(const PerfOptions& options) {
   auto listener = host::ExchangeListener::open(*exchange_port(options));
   if (!listener) {
-    complain("perf", Error{.what = to_string(listener.error()),
-                           .remedy = "another server is running? choose a port with -p, on both sides"});
+    complain("perf",
+             Error{.what = to_string(listener.error()),
+                   .remedy = "another server is running? choose a port with -p, on both sides"});
     return 1;
   }
   do {
@@ -145,7 +146,9 @@ void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) 
       ->check(CLI::Range(256u, 8192u).description(""))
       ->type_name("N");
   command.add_option("--config", options->config, "Configuration file")->type_name("openmrc.toml");
-  command.add_option("--progress", options->progress, "Progress engine: event-driven thread, busy-polling thread, or the caller")
+  command
+      .add_option("--progress", options->progress,
+                  "Progress engine: event-driven thread, busy-polling thread, or the caller")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, host::Progress>{{"sleep", host::Progress::kSleep},
                                                 {"poll", host::Progress::kPoll},
@@ -155,7 +158,8 @@ void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) 
   command
       .add_option("--out_json_file,--json", options->json, "Write the result as JSON; - prints it")
       ->type_name("FILE");
-  command.add_flag("--keep", options->keep_serving, "Server: keep serving, one client after the other");
+  command.add_flag("--keep", options->keep_serving,
+                   "Server: keep serving, one client after the other");
   command.add_flag_callback("-F,--CPU-freq", [] {}, "Ignored; for compatibility with perftest");
   command.add_flag("--quiet", options->quiet, "No header and no progress lines");
 }
@@ -186,7 +190,8 @@ void add_write_bw(CLI::App& parent, int& exit_code) {
       ->check(CLI::Range(1u, 15000u).description(""))
       ->type_name("N");
   command->add_option("--shards", options->shards, "Threads that move packets")->type_name("N");
-  command->add_flag("-b,--bidirectional", options->plan.both_ways, "Measure both directions at once");
+  command->add_flag("-b,--bidirectional", options->plan.both_ways,
+                    "Measure both directions at once");
   command->add_flag("--verify,--data_validation", options->plan.verify,
                     "Verify every byte that arrives");
   command->add_flag("--report_gbits", options->gigabits, "Gb/s instead of MiB/s");

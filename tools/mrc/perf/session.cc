@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/mrc/exchange_remedy.h"
 
 namespace openmrc::tools {
 namespace {
@@ -190,9 +193,10 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   auto connected = host::ExchangeConnection::connect(*options.server, config.exchange_port,
                                                      config.exchange_timeout);
   if (!connected) {
-    return failure(
-        no_exchange(connected.error(), fmt::format("start the server on {} first: mrc perf {}",
-                                                   *options.server, name(options.plan.test))));
+    std::string start = fmt::format("start the server on {} first: mrc perf {}", *options.server,
+                                    name(options.plan.test));
+    return failure(no_exchange(connected.error(),
+                               exchange_remedy(connected.error(), config, std::move(start))));
   }
   session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*connected));
   host::ExchangeConnection& control = *session->control_;

@@ -18,6 +18,7 @@
 #include "openmrc/host/host.h"
 #include "openmrc/host/interrupt.h"
 #include "tools/mrc/complaint.h"
+#include "tools/mrc/exchange_remedy.h"
 
 namespace openmrc::tools {
 namespace {
@@ -190,9 +191,7 @@ void say_what_is_wrong(const std::vector<PathRow>& rows, const std::string& peer
       std::ranges::count_if(rows, [](const PathRow& row) { return row.result.rtts.empty(); }));
   if (lost == 0) return;
   if (lost == rows.size()) {
-    fmt::print(
-        "No path to {} responds: are its ports up? (run mrc doctor on both hosts)\n",
-        peer);
+    fmt::print("No path to {} responds: are its ports up? (run mrc doctor on both hosts)\n", peer);
     return;
   }
   fmt::print("{} of {} paths to {} do not respond.\n", lost, rows.size(), peer);
@@ -204,8 +203,10 @@ int ping(const PingOptions& options) {
   auto control = host::ExchangeConnection::connect(*options.host, options.port,
                                                    (*host)->config().exchange_timeout);
   if (!control) {
-    return not_tried({.what = to_string(control.error()),
-                      .remedy = fmt::format("on {}: mrc ping --serve", *options.host)});
+    return not_tried(
+        {.what = to_string(control.error()),
+         .remedy = exchange_remedy(control.error(), (*host)->config(),
+                                   fmt::format("on {}: mrc ping --serve", *options.host))});
   }
   auto connection = connect(**host, *control);
   if (!connection) return not_tried(connection.error());

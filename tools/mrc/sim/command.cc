@@ -30,10 +30,9 @@ void add_run(CLI::App& parent, int& exit_code) {
       ->type_name("SCENARIO.toml")
       ->required();
   command
-      ->add_option(
-          "--threads", options->threads,
-          "Threads; default one per processor, fewer for a small fabric. The result "
-          "does not depend on it")
+      ->add_option("--threads", options->threads,
+                   "Threads; default one per processor, fewer for a small fabric. The result "
+                   "does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kThreadsMax).description(""));
   command->add_option("--seed", options->seed, "Seed instead of the one in the scenario")
@@ -58,7 +57,8 @@ void add_run(CLI::App& parent, int& exit_code) {
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary of the run");
   command->footer(
       "Ctrl-C ends the run and prints the result so far.\n"
-      "Exit code: 0 finished, 1 not finished or packet accounting inconsistent, 2 nothing was run.\n\n"
+      "Exit code: 0 finished, 1 not finished or packet accounting inconsistent, 2 nothing was "
+      "run.\n\n"
       "Examples:\n"
       "  mrc sim run examples/scenarios/first-run.toml\n"
       "  mrc sim run examples/scenarios/first-run.toml --baseline --report first-run.html\n"
@@ -97,8 +97,7 @@ int compare_results(const CompareOptions& options) {
 
 void add_compare(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App* command =
-      parent.add_subcommand("compare", "Compare two results of mrc sim run --json");
+  CLI::App* command = parent.add_subcommand("compare", "Compare two results of mrc sim run --json");
   command->add_option("first", options->first, "Result to compare with")
       ->type_name("A.json")
       ->required();
@@ -124,8 +123,8 @@ void add_list(CLI::App& parent, int& exit_code) {
 }  // namespace
 
 void add_sim_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "sim", "Simulate a whole fabric: jobs, faults, and their effect");
+  CLI::App* command =
+      app.add_subcommand("sim", "Simulate a whole fabric: jobs, faults, and their effect");
   command->require_subcommand(0, 1);
   command->callback([command, &exit_code] {
     if (!command->get_subcommands().empty()) return;

@@ -180,7 +180,8 @@ class Story {
     if (!first_.problems.empty()) complain("sim", first_.problems);
     if (baseline_ && !baseline_->problems.empty())
       complain("sim", "with RC " + baseline_->problems);
-    const bool is_consistent = !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
+    const bool is_consistent =
+        !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
     return first_.problems.empty() && adds_up && !host::interrupted() ? kAllWell : kNotFinished;
   }
 
