@@ -77,18 +77,19 @@ class Runtime {
         region_(std::move(*host.register_memory(memory))),
         sender_(std::move(*host.create_queue_pair({.writes = queue_.get()}))),
         receiver_(std::move(*host.create_queue_pair({.writes = queue_.get()}))) {
-    if (sender_->connect(receiver_->connection_info()) ||
-        receiver_->connect(sender_->connection_info())) {
+    if (!sender_->connect(receiver_->connection_info()) ||
+        !receiver_->connect(sender_->connection_info())) {
       give_up("connect");
     }
   }
   Way way() {
     return {.post =
                 [this](std::uint32_t length) {
-                  return !sender_->post_write({.id = 1,
-                                               .data = region_->bytes().first(length),
-                                               .remote_address = region_->remote().address + kLarge,
-                                               .rkey = RKey(region_->remote().rkey)});
+                  const host::Write write{.id = 1,
+                                          .data = region_->bytes().first(length),
+                                          .remote_address = region_->remote().address + kLarge,
+                                          .rkey = RKey(region_->remote().rkey)};
+                  return sender_->post_write(write).has_value();
                 },
             .done =
                 [this] {

@@ -275,9 +275,9 @@ class Exchange {
   }
 
   void post() {
-    const auto error = requestor_.post_write(
+    const auto posted = requestor_.post_write(
         qpn_, now_, {.data = wire::Payload::of_bytes(data_), .remote_address = 0, .rkey = rkey_});
-    OPENMRC_CHECK(!error, "a write is taken");
+    OPENMRC_CHECK(posted.has_value(), "a write is taken");
   }
 
   Endpoint requestor_;

@@ -175,12 +175,12 @@ class Pair {
   }
 
   void post(std::uint64_t queue_pair) {
-    const auto error = requestor_.post_write(qpns_[queue_pair], now_,
-                                             {.id = queue_pair,
-                                              .data = wire::Payload::of_length(kWriteBytes),
-                                              .remote_address = queue_pair * kWriteBytes,
-                                              .rkey = rkey_});
-    OPENMRC_CHECK(!error, "a write is taken");
+    const auto posted = requestor_.post_write(qpns_[queue_pair], now_,
+                                              {.id = queue_pair,
+                                               .data = wire::Payload::of_length(kWriteBytes),
+                                               .remote_address = queue_pair * kWriteBytes,
+                                               .rkey = rkey_});
+    OPENMRC_CHECK(posted.has_value(), "a write is taken");
     ++outstanding_;
   }
 

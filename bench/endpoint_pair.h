@@ -62,13 +62,13 @@ struct ConnectionPlan {
 // Brings a new queue pair to RTS.
 inline void connect(core::Endpoint& endpoint, Qpn qpn, const ConnectionPlan& plan) {
   const bool done =
-      !endpoint.to_init(qpn, plan.init) &&
-      !endpoint.to_ready_to_recv(qpn, Instant{},
-                                 {.remote_qpn = plan.remote_qpn,
-                                  .remote_addresses = plan.remote_addresses,
-                                  .mtu = kMtu,
-                                  .mpr_dest = plan.mpr}) &&
-      !endpoint.to_ready_to_send(qpn, Instant{}, {.mpr = plan.mpr, .timeout = plan.timeout});
+      endpoint.to_init(qpn, plan.init) &&
+      endpoint.to_ready_to_recv(qpn, Instant{},
+                                {.remote_qpn = plan.remote_qpn,
+                                 .remote_addresses = plan.remote_addresses,
+                                 .mtu = kMtu,
+                                 .mpr_dest = plan.mpr}) &&
+      endpoint.to_ready_to_send(qpn, Instant{}, {.mpr = plan.mpr, .timeout = plan.timeout});
   OPENMRC_CHECK(done, "a queue pair connects");
 }
 

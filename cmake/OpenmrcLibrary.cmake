@@ -3,12 +3,14 @@
 # *_test.cc a part of its test program. Headers named test_*.h are the tests' own. The path in an
 # include is the path in the repository and in the installed tree.
 
-# openmrc/layers.txt, as the variables OPENMRC_LAYER_<folder>.
+# openmrc/layers.txt: its folders are OPENMRC_LIBRARY_FOLDERS, what each may include is
+# OPENMRC_LAYER_<folder>.
 set(layers_file "${PROJECT_SOURCE_DIR}/openmrc/layers.txt")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${layers_file}")
 file(STRINGS "${layers_file}" layers REGEX "^[a-z]")
 foreach(line IN LISTS layers)
   string(REGEX MATCH "^([a-z/]+): *(.*)$" _ "${line}")
+  list(APPEND OPENMRC_LIBRARY_FOLDERS ${CMAKE_MATCH_1})
   string(REPLACE " " ";" OPENMRC_LAYER_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
 

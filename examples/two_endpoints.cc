@@ -35,9 +35,9 @@ struct Host {
                                                .link_bits_per_second = 400'000'000'000,
                                                .trimming = true}));
     qpn = endpoint.create_queue_pair().value();
-    endpoint.to_init(qpn, {.domain = endpoint.create_protection_domain(),
-                           .ev_profile = evs,
-                           .cc_profile = congestion});
+    const InitAttributes init{
+        .domain = endpoint.create_protection_domain(), .ev_profile = evs, .cc_profile = congestion};
+    endpoint.to_init(qpn, init).value();
   }
 
   static std::vector<wire::Ipv6Address> addresses_of(std::uint16_t number) {
@@ -50,10 +50,10 @@ struct Host {
 
   // What the two would tell each other over TCP, say.
   void connect(Instant now, const Host& peer, Psn own_psn, Psn peer_psn) {
-    endpoint.to_ready_to_recv(
-        qpn, now,
-        {.remote_qpn = peer.qpn, .remote_psn = peer_psn, .remote_addresses = peer.addresses});
-    endpoint.to_ready_to_send(qpn, now, {.first_psn = own_psn});
+    const ReadyToRecvAttributes receiving{
+        .remote_qpn = peer.qpn, .remote_psn = peer_psn, .remote_addresses = peer.addresses};
+    endpoint.to_ready_to_recv(qpn, now, receiving).value();
+    endpoint.to_ready_to_send(qpn, now, {.first_psn = own_psn}).value();
   }
 };
 
@@ -96,13 +96,13 @@ int main() {
                                                .address = kAddress,
                                                .length = memory.size(),
                                                .bytes = memory.data()});
-  b.endpoint.post_receive(b.qpn, 1);
-  a.endpoint.post_write(a.qpn, now,
-                        {.id = 2,
-                         .data = wire::Payload::of_bytes(source),
-                         .remote_address = kAddress,
-                         .rkey = key.value(),
-                         .immediate = wire::Immediate(7)});
+  b.endpoint.post_receive(b.qpn, 1).value();
+  const WriteRequest write{.id = 2,
+                           .data = wire::Payload::of_bytes(source),
+                           .remote_address = kAddress,
+                           .rkey = key.value(),
+                           .immediate = wire::Immediate(7)};
+  a.endpoint.post_write(a.qpn, now, write).value();
 
   std::deque<OnItsWay> wire;
   for (int step = 0; step < 100'000 && !a.endpoint.queue_pair(a.qpn)->requestor.idle(); ++step) {

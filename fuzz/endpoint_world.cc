@@ -196,9 +196,9 @@ void World::raise(std::size_t slot, const BringUp& how, QueuePairState up_to) {
   if (!raised.local) return;
   const Qpn qpn = *raised.local;
   if (up_to == QueuePairState::kReset) return;
-  if (endpoint_->to_init(qpn, {.domain = domain_,
-                               .ev_profile = ev_profiles_[how.ev_profile],
-                               .cc_profile = cc_profiles_[how.cc_profile]})) {
+  if (!endpoint_->to_init(qpn, {.domain = domain_,
+                                .ev_profile = ev_profiles_[how.ev_profile],
+                                .cc_profile = cc_profiles_[how.cc_profile]})) {
     return;
   }
   if (up_to == QueuePairState::kInit) return;
@@ -214,21 +214,22 @@ void World::raise(std::size_t slot, const BringUp& how, QueuePairState up_to) {
   for (std::size_t plane = 0; plane < kPlanes; ++plane) {
     receiving.remote_addresses.push_back(peer_address(how.peer, plane));
   }
-  FUZZ_CHECK(!endpoint_->to_ready_to_recv(qpn, now_, receiving));
+  FUZZ_CHECK(endpoint_->to_ready_to_recv(qpn, now_, receiving).has_value());
   if (up_to == QueuePairState::kReadyToRecv) return;
-  FUZZ_CHECK(!endpoint_->to_ready_to_send(qpn, now_,
-                                          {.first_psn = how.local_psn,
-                                           .mpr = how.mpr,
-                                           .max_wimm = how.immediates_max,
-                                           .timeout = how.timeout,
-                                           .linear_retries = how.linear_retries,
-                                           .exponential_retries = how.exponential_retries}));
+  const auto ready = endpoint_->to_ready_to_send(qpn, now_,
+                                                 {.first_psn = how.local_psn,
+                                                  .mpr = how.mpr,
+                                                  .max_wimm = how.immediates_max,
+                                                  .timeout = how.timeout,
+                                                  .linear_retries = how.linear_retries,
+                                                  .exponential_retries = how.exponential_retries});
+  FUZZ_CHECK(ready.has_value());
 }
 
 void World::reset(std::size_t slot) {
   Slot& old = slots_[slot];
   if (!old.local) return;
-  FUZZ_CHECK(!endpoint_->to_reset(*old.local));
+  FUZZ_CHECK(endpoint_->to_reset(*old.local).has_value());
   FUZZ_CHECK(endpoint_->state(*old.local) == QueuePairState::kReset);
   const Qpn qpn = *old.local;
   old = Slot{};
@@ -237,7 +238,7 @@ void World::reset(std::size_t slot) {
 
 void World::fail(std::size_t slot) {
   if (!slots_[slot].local) return;
-  FUZZ_CHECK(!endpoint_->to_error(*slots_[slot].local, now_));
+  FUZZ_CHECK(endpoint_->to_error(*slots_[slot].local, now_).has_value());
   FUZZ_CHECK(endpoint_->state(*slots_[slot].local) == QueuePairState::kError);
 }
 
@@ -253,9 +254,9 @@ void World::post_write(std::size_t slot, std::uint32_t length, bool immediate) {
       .immediate = immediate ? std::optional(wire::Immediate(static_cast<std::uint32_t>(next_id_)))
                              : std::nullopt};
   const bool ready = endpoint_->state(*at.local) == QueuePairState::kReadyToSend;
-  const auto error = endpoint_->post_write(*at.local, now_, request);
-  FUZZ_CHECK((error == PostError::kState) == !ready);
-  if (!error) {
+  const auto posted = endpoint_->post_write(*at.local, now_, request);
+  FUZZ_CHECK((posted == failure(PostError::kState)) == !ready);
+  if (posted) {
     at.writes.push_back({.request = request, .packets = (length + kMtu - 1) / kMtu});
   }
 }
@@ -264,7 +265,7 @@ void World::post_receive(std::size_t slot) {
   Slot& at = slots_[slot];
   if (!at.local) return;
   const WorkId id = next_id_++;
-  if (!endpoint_->post_receive(*at.local, id)) at.receives.push_back(id);
+  if (endpoint_->post_receive(*at.local, id)) at.receives.push_back(id);
 }
 
 void World::set_port(std::size_t plane, bool up) {

@@ -15,7 +15,7 @@ std::string to_string(const std::vector<host::ConfigError>& errors) {
 }
 template <class T, class E>
 T need(Result<T, E> result) {
-  if (result) return std::move(*result);
+  if (result) return *std::move(result);
   std::fprintf(stderr, "write: %s\n", to_string(result.error()).c_str());
   std::exit(1);
 }
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   (void)other.send(to_json(region->remote()));
   const ConnectionInfo peer = need(host::connection_info_from(need(other.receive(seconds(10)))));
   const RemoteMemory remote = need(host::remote_memory_from(need(other.receive(seconds(10)))));
-  if (const auto error = qp->connect(peer)) return std::puts(to_string(*error).c_str()), 1;
+  need(qp->connect(peer));
 
   if (is_server) {
     (void)qp->post_receive(1);

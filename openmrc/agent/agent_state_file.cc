@@ -61,13 +61,13 @@ std::string state_text(const ProfileStore& store) {
   return json_of(state).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<std::string> restore_state(std::string_view text, ProfileStore& store,
-                                         std::vector<std::string>& left_out) {
-  if (text.empty()) return std::nullopt;
+Result<void, std::string> restore_state(std::string_view text, ProfileStore& store,
+                                        std::vector<std::string>& left_out) {
+  if (text.empty()) return {};
   SavedState state;
   const std::string error = read_json(Json::parse(text, nullptr, false), state);
-  if (!error.empty()) return "what was saved " + error;
-  if (state.version != 1) return "what was saved is of another version";
+  if (!error.empty()) return failure("what was saved " + error);
+  if (state.version != 1) return failure("what was saved is of another version");
   for (const std::uint8_t port : state.disabled_ports) store.set_port(PortNumber(port), false);
   const auto keep = [&](const char* kind, std::uint64_t id, const Outcome& outcome) {
     if (!outcome.ok())
@@ -82,11 +82,11 @@ std::optional<std::string> restore_state(std::string_view text, ProfileStore& st
   for (auto& [id, profile] : state.cc_profiles) {
     keep("congestion control profile ", id.raw(), store.restore(id, std::move(profile)));
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> write_state_file(const std::filesystem::path& file,
-                                            std::string_view text) {
+Result<void, std::string> write_state_file(const std::filesystem::path& file,
+                                           std::string_view text) {
   std::error_code error;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
   std::filesystem::path fresh = file;
@@ -94,11 +94,11 @@ std::optional<std::string> write_state_file(const std::filesystem::path& file,
   {
     std::ofstream out(fresh, std::ios::trunc | std::ios::binary);
     out << text << std::flush;
-    if (!out) return fresh.string() + " cannot be written";
+    if (!out) return failure(fresh.string() + " cannot be written");
   }
   std::filesystem::rename(fresh, file, error);
-  if (error) return file.string() + " cannot be written: " + error.message();
-  return std::nullopt;
+  if (error) return failure(file.string() + " cannot be written: " + error.message());
+  return {};
 }
 
 Result<std::string, std::string> read_state_file(const std::filesystem::path& file) {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "openmrc/datapath/receiver.h"
@@ -17,15 +16,15 @@ namespace {
 
 class SocketDatapath final : public Datapath {
  public:
-  std::optional<Error> open(const Settings& settings) {
+  [[nodiscard]] Result<void, Error> open(const Settings& settings) {
     auto sender = Sender::open(settings, counters_, notices_);
-    if (!sender) return sender.error();
+    if (!sender) return failure(std::move(sender.error()));
     auto receiver = Receiver::open(settings, counters_, notices_);
-    if (!receiver) return receiver.error();
+    if (!receiver) return failure(std::move(receiver.error()));
     sender_ = *std::move(sender);
     receiver_ = *std::move(receiver);
     descriptors_[0] = receiver_->descriptor();
-    return std::nullopt;
+    return {};
   }
 
   void send(std::span<const Outgoing> burst) override { sender_->send(burst); }
@@ -46,37 +45,40 @@ class SocketDatapath final : public Datapath {
   std::array<int, 1> descriptors_{-1};
 };
 
-std::optional<Error> check(const Settings& settings) {
+Result<void, Error> check(const Settings& settings) {
   constexpr std::size_t kPlanesMax = std::numeric_limits<PlaneBits>::digits;
-  if (settings.ports.empty()) return Error{.what = "no port", .remedy = "configure one"};
+  if (settings.ports.empty()) {
+    return failure(Error{.what = "no port", .remedy = "configure one"});
+  }
   if (settings.ports.size() > kPlanesMax) {
-    return Error{
-        .what = fmt::format("{} ports are more than {}", settings.ports.size(), kPlanesMax),
-        .remedy = "use fewer"};
+    return failure(
+        Error{.what = fmt::format("{} ports are more than {}", settings.ports.size(), kPlanesMax),
+              .remedy = "use fewer"});
   }
   if (settings.wire.udp_port_alternate) {
-    return Error{.what = "sockets receive on one UDP port, not on an alternate one as well",
-                 .remedy = "set one udp_port"};
+    return failure(Error{.what = "sockets receive on one UDP port, not on an alternate one as well",
+                         .remedy = "set one udp_port"});
   }
   for (const Port& port : settings.ports) {
     if (wire::is_mapped_ipv4(port.address)) {
-      return Error{
+      return failure(Error{
           .what =
               fmt::format("port address {} is IPv4, and packets leave by sockets over IPv6 only",
                           wire::to_string(wire::unmapped(port.address))),
           .remedy =
-              "give the interface an IPv6 address: ip addr add fd00::1/64 dev INTERFACE nodad"};
+              "give the interface an IPv6 address: ip addr add fd00::1/64 dev INTERFACE nodad"});
     }
     if (port.address == wire::Ipv6Address{}) {
-      return Error{.what = "a port has no address", .remedy = "give it one"};
+      return failure(Error{.what = "a port has no address", .remedy = "give it one"});
     }
     if (settings.mode == Mode::kSrv6 && port.interface.empty()) {
-      return Error{.what = fmt::format("port {} has no interface, and mode \"srv6\" sends by one",
-                                       wire::to_string(port.address)),
-                   .remedy = "name it"};
+      return failure(
+          Error{.what = fmt::format("port {} has no interface, and mode \"srv6\" sends by one",
+                                    wire::to_string(port.address)),
+                .remedy = "name it"});
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // A plane may need hundreds of sockets; many systems allow 1024 descriptors until one asks.
@@ -90,10 +92,10 @@ void raise_descriptor_limit() {
 }  // namespace
 
 Result<std::unique_ptr<Datapath>, Error> open(const Settings& settings) {
-  if (auto bad = check(settings)) return failure(*std::move(bad));
+  if (auto checked = check(settings); !checked) return failure(std::move(checked.error()));
   raise_descriptor_limit();
   auto datapath = std::make_unique<SocketDatapath>();
-  if (auto bad = datapath->open(settings)) return failure(*std::move(bad));
+  if (auto opened = datapath->open(settings); !opened) return failure(std::move(opened.error()));
   return datapath;
 }
 

@@ -144,7 +144,7 @@ Result<FileDescriptor, Error> open_receive_socket(const Settings& settings, cons
   if (!bind_to(fd, own, settings.wire.udp_port.raw())) {
     return failure(bind_error(port, settings.wire.udp_port));
   }
-  if (const auto bad = attach_steering(fd)) return failure(*bad);
+  if (auto steered = attach_steering(fd); !steered) return failure(std::move(steered.error()));
   return socket;
 }
 

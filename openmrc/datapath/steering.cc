@@ -67,7 +67,7 @@ bool is_endpoint_request(ConstBytes datagram) {
   return bth.get<wire::BthLayout::OpcodeByte>() == raw(wire::Opcode::kEndpointRequest);
 }
 
-std::optional<Error> attach_steering(int socket) {
+Result<void, Error> attach_steering(int socket) {
   auto program = std::to_array<sock_filter>({
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kOpcodeAt),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, raw(wire::Opcode::kEndpointRequest), 2, 0),
@@ -83,10 +83,10 @@ std::optional<Error> attach_steering(int socket) {
   });
   const sock_fprog attached{.len = program.size(), .filter = program.data()};
   if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &attached, sizeof attached) == 0) {
-    return std::nullopt;
+    return {};
   }
-  return Error{.what = with_reason("cannot attach the program that steers packets", errno),
-               .remedy = "this needs Linux 4.5 or later"};
+  return failure(Error{.what = with_reason("cannot attach the program that steers packets", errno),
+                       .remedy = "this needs Linux 4.5 or later"});
 }
 
 SlotAddress SlotAddress::of(wire::UdpPort port, Slot slot) {

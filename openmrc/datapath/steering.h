@@ -34,7 +34,7 @@ bool is_endpoint_request(ConstBytes datagram);
 
 // Gives the group of sockets that this one has joined its program. Not before: the kernel lets no
 // socket join that has one already.
-std::optional<Error> attach_steering(int socket);
+[[nodiscard]] Result<void, Error> attach_steering(int socket);
 
 // The abstract UNIX name of a slot. Abstract names live in a network namespace, as UDP ports do,
 // and vanish with the process.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,7 @@
 namespace openmrc::fabric {
 namespace {
 
-using Problem = std::optional<std::string>;
+using Checked = Result<void, std::string>;
 using Kind = Segment::Kind;
 
 constexpr std::uint16_t kGlobalFirst = 0x0001;
@@ -27,58 +26,65 @@ Plane plane_at(std::uint32_t number) { return Plane(static_cast<std::uint8_t>(nu
 // The uSIDs that one switch must tell apart.
 class UsidScope {
  public:
-  Problem add(const Segment& segment) {
+  Checked add(const Segment& segment) {
     const wire::Usid usid = usid_of(segment);
     if (usid.raw() < kGlobalFirst || usid.raw() > kGlobalLast) {
-      return fmt::format("uSID {:04x} is not in the range of global ones", usid.raw());
+      return failure(fmt::format("uSID {:04x} is not in the range of global ones", usid.raw()));
     }
     if (segment_of(usid) != segment) {
-      return fmt::format("uSID {:04x} does not name what it was made of", usid.raw());
+      return failure(fmt::format("uSID {:04x} does not name what it was made of", usid.raw()));
     }
-    if (taken_[usid.raw()]) return fmt::format("uSID {:04x} names two things", usid.raw());
+    if (taken_[usid.raw()]) return failure(fmt::format("uSID {:04x} names two things", usid.raw()));
     taken_[usid.raw()] = true;
-    return std::nullopt;
+    return {};
   }
 
  private:
   std::vector<bool> taken_ = std::vector<bool>(wire::Usid::kMax + 1);
 };
 
-Problem check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& checked) {
+Checked check_switch_usids(const Shape& shape, UsidScope& scope, CheckedPlan& checked) {
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     for (std::uint32_t rack = 0; rack < shape.racks; ++rack, ++checked.switch_usids) {
-      if (auto problem = scope.add({Kind::kT0, plane_at(plane), rack})) return problem;
+      if (auto result = scope.add({Kind::kT0, plane_at(plane), rack}); !result) {
+        return failure(std::move(result.error()));
+      }
     }
     for (std::uint32_t t1 = 0; t1 < shape.uplinks; ++t1, ++checked.switch_usids) {
-      if (auto problem = scope.add({Kind::kT1, plane_at(plane), t1})) return problem;
+      if (auto result = scope.add({Kind::kT1, plane_at(plane), t1}); !result) {
+        return failure(std::move(result.error()));
+      }
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // `switches` has all that a packet may carry besides.
-Problem check_host_usids(const Shape& shape, const UsidScope& switches, CheckedPlan& checked) {
+Checked check_host_usids(const Shape& shape, const UsidScope& switches, CheckedPlan& checked) {
   for (std::uint32_t t0 = 0; t0 < shape.planes * shape.racks; ++t0) {
     UsidScope scope = switches;
     for (std::uint32_t down = 0; down < shape.hosts_per_rack; ++down, ++checked.host_usids) {
-      if (auto problem = scope.add({Kind::kHost, plane_at(t0 / shape.racks), down})) return problem;
+      if (auto result = scope.add({Kind::kHost, plane_at(t0 / shape.racks), down}); !result) {
+        return failure(std::move(result.error()));
+      }
     }
   }
-  return std::nullopt;
+  return {};
 }
 
-Problem check_inner_addresses(const UsidPlan& plan, CheckedPlan& checked) {
+Checked check_inner_addresses(const UsidPlan& plan, CheckedPlan& checked) {
   const Fabric& fabric = plan.fabric();
   for (std::uint32_t host = 0; host < fabric.hosts(); ++host) {
     for (std::uint32_t plane = 0; plane < fabric.shape().planes; ++plane) {
       const NicPort port{HostIndex(host), plane_at(plane)};
       if (plan.port_of(plan.inner_address(port.host, port.plane)) != port) {
-        return fmt::format("the inner address of {} does not lead back to it", name_of(port));
+        return failure(
+            fmt::format("the inner address of {} does not lead back to it", name_of(port)));
       }
       ++checked.inner_addresses;
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // A sender, a receiver and an EV.
@@ -123,29 +129,33 @@ Route route_of(const UsidPlan& plan, const Trip& trip) {
           .reach = reach};
 }
 
-// What is wrong with a path, or nothing.
-std::string_view fault_of(const UsidPlan& plan, const Trip& trip, CheckedPlan& checked) {
+Result<void, std::string_view> check_path(const UsidPlan& plan, const Trip& trip,
+                                          CheckedPlan& checked) {
   const Path path = path_between(plan.fabric(), trip.source, trip.destination, trip.choice);
   const wire::UsidCarrier carrier = plan.carrier(trip.source, trip.destination, trip.choice);
   if (path.switches.empty() || path.links.size() != path.switches.size() + 1) {
-    return "is broken";
+    return failure("is broken");
   }
-  if (!lies_in(path, trip.choice.plane)) return "leaves its plane";
+  if (!lies_in(path, trip.choice.plane)) return failure("leaves its plane");
   const auto walked = walk(plan, trip.source, trip.choice.plane, carrier);
-  if (!walked) return describe(walked.error());
-  if (!follows(*walked, path)) return "is not the one that its carrier takes";
-  if (walked->host != trip.destination) return "does not end at its destination";
+  if (!walked) return failure(describe(walked.error()));
+  if (!follows(*walked, path)) return failure("is not the one that its carrier takes");
+  if (walked->host != trip.destination) return failure("does not end at its destination");
   if (plan.fabric().shape().planes > 1) {
     const std::uint32_t other = (trip.choice.plane.raw() + 1U) % plan.fabric().shape().planes;
-    if (walk(plan, trip.source, plane_at(other), carrier)) return "exists in another plane too";
+    if (walk(plan, trip.source, plane_at(other), carrier)) {
+      return failure("exists in another plane too");
+    }
   }
-  if (!adds_up(plan, trip, carrier)) return "is not made of an EV and an overlay";
-  if (plan.route_of(carrier) != route_of(plan, trip)) return "cannot be read from its carrier";
+  if (!adds_up(plan, trip, carrier)) return failure("is not made of an EV and an overlay");
+  if (plan.route_of(carrier) != route_of(plan, trip)) {
+    return failure("cannot be read from its carrier");
+  }
   ++checked.paths_by_switches[path.switches.size()];
   return {};
 }
 
-Problem check_paths(const UsidPlan& plan, std::uint64_t paths, Rng rng, CheckedPlan& checked) {
+Checked check_paths(const UsidPlan& plan, std::uint64_t paths, Rng rng, CheckedPlan& checked) {
   const Fabric& fabric = plan.fabric();
   const auto any_host = [&] {
     return HostIndex(static_cast<std::uint32_t>(rng.below(fabric.hosts())));
@@ -155,15 +165,15 @@ Problem check_paths(const UsidPlan& plan, std::uint64_t paths, Rng rng, CheckedP
     const HostIndex destination = any_host();
     const auto number = static_cast<std::uint32_t>(rng.below(fabric.evs()));
     const Trip trip{source, destination, ev_choice(fabric, number)};
-    const std::string_view fault = fault_of(plan, trip, checked);
-    if (!fault.empty()) {
-      return fmt::format("path from {} to {}, EV {}: {}", name_of(source), name_of(destination),
-                         name_of(trip.choice), fault);
+    if (const auto path = check_path(plan, trip, checked); !path) {
+      return failure(fmt::format("path from {} to {}, EV {}: {}", name_of(source),
+                                 name_of(destination), name_of(trip.choice), path.error()));
     }
-    if (ev_number(fabric, trip.choice) != number)
-      return fmt::format("EV {} has two numbers", number);
+    if (ev_number(fabric, trip.choice) != number) {
+      return failure(fmt::format("EV {} has two numbers", number));
+    }
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -173,11 +183,11 @@ Result<CheckedPlan, std::string> check_plan(const UsidPlan& plan, std::uint64_t 
   const Shape& shape = plan.fabric().shape();
   CheckedPlan checked;
   UsidScope switches;
-  Problem problem = check_switch_usids(shape, switches, checked);
-  if (!problem) problem = check_host_usids(shape, switches, checked);
-  if (!problem) problem = check_inner_addresses(plan, checked);
-  if (!problem) problem = check_paths(plan, paths, Rng(seed), checked);
-  if (problem) return failure(std::move(*problem));
+  Checked result = check_switch_usids(shape, switches, checked);
+  if (result) result = check_host_usids(shape, switches, checked);
+  if (result) result = check_inner_addresses(plan, checked);
+  if (result) result = check_paths(plan, paths, Rng(seed), checked);
+  if (!result) return failure(std::move(result.error()));
   return checked;
 }
 

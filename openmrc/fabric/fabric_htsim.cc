@@ -79,52 +79,56 @@ std::optional<std::uint32_t> number_in(std::string_view word) {
 }
 
 // What can be said of one line alone, against a fabric of ours.
-std::optional<std::string_view> misfit(Section section, Word word, std::uint32_t number) {
+Result<void, std::string_view> check_fit(Section section, Word word, std::uint32_t number) {
   switch (word) {
     case kTiers:
-      if (number != 2) return "only topologies of two tiers fit";
+      if (number != 2) return failure("only topologies of two tiers fit");
       break;
     case kRadixUp:
-      if (section == kTier1) return "the upper tier has no uplinks";
+      if (section == kTier1) return failure("the upper tier has no uplinks");
       break;
     case kSwitchNs:
-      if (number != 0) return "delays belong to links here: add it to Downlink_Latency_ns";
+      if (number != 0) return failure("delays belong to links here: add it to Downlink_Latency_ns");
       break;
     case kOversubscribed:
-      if (section == kTier1 && number != 1) return "the upper tier has no uplinks";
+      if (section == kTier1 && number != 1) return failure("the upper tier has no uplinks");
       break;
     case kBundle:
-      if (number != 1) return "a T0 has one link to each T1 here, no bundles";
+      if (number != 1) return failure("a T0 has one link to each T1 here, no bundles");
       break;
     case kQueueDown:
-    case kQueueUp: return "sizes of queues are no part of a fabric";
+    case kQueueUp: return failure("sizes of queues are no part of a fabric");
     default: break;
   }
-  return std::nullopt;
+  return {};
 }
 
 class Topology {
  public:
-  std::optional<FileError> add_line(std::string_view text, std::uint32_t line) {
+  [[nodiscard]] Result<void, FileError> add_line(std::string_view text, std::uint32_t line) {
     line_ = line;
     const std::string_view word = take_word(text);
-    if (word.empty() || word.starts_with('#')) return std::nullopt;
+    if (word.empty() || word.starts_with('#')) return {};
     const auto number = number_in(take_word(text));
-    if (!number) return error(word, "must be followed by a whole number");
-    if (!take_word(text).empty()) return error(word, "must be followed by one number only");
+    if (!number) return failure(error(word, "must be followed by a whole number"));
+    if (!take_word(text).empty()) {
+      return failure(error(word, "must be followed by one number only"));
+    }
     const std::string spelling = lower(word);
     if (spelling == "tier") return open_tier(*number);
     const auto* const found = std::ranges::find(kSpellings, spelling);
-    if (found == kSpellings.end()) return error(word, "is unknown");
+    if (found == kSpellings.end()) return failure(error(word, "is unknown"));
     const auto known = static_cast<Word>(found - kSpellings.begin());
-    if ((known <= kPodsize) != (section_ == kHead)) return error(word, "is in the wrong section");
-    if (const auto reason = misfit(section_, known, *number)) {
-      return error(word, std::string(*reason));
+    if ((known <= kPodsize) != (section_ == kHead)) {
+      return failure(error(word, "is in the wrong section"));
+    }
+    if (const auto fits = check_fit(section_, known, *number); !fits) {
+      return failure(error(word, std::string(fits.error())));
     }
     std::optional<Number>& place = numbers_[section_][known];
-    if (place) return error(word, fmt::format("given before, in line {}", place->line));
+    if (place) return failure(error(word, fmt::format("given before, in line {}", place->line)));
     place = Number{*number, line};
-    return std::nullopt;
+    return {};
   }
 
   [[nodiscard]] Result<Shape, FileError> shape() const {
@@ -145,7 +149,7 @@ class Topology {
       }
     }
     const Shape shape = unchecked_shape();
-    if (auto error = disagreement(shape)) return failure(std::move(*error));
+    if (auto agreed = check_agreement(shape); !agreed) return failure(std::move(agreed.error()));
     if (const auto fabric = Fabric::make(shape); !fabric) {
       return failure(FileError{.message = std::string(describe(fabric.error()))});
     }
@@ -160,10 +164,10 @@ class Topology {
     return numbers_[section][word].value_or(Number{}).value;
   }
 
-  std::optional<FileError> open_tier(std::uint32_t tier) {
-    if (tier > 1) return error("Tier", "only topologies of two tiers fit");
+  [[nodiscard]] Result<void, FileError> open_tier(std::uint32_t tier) {
+    if (tier > 1) return failure(error("Tier", "only topologies of two tiers fit"));
     section_ = tier == 0 ? kTier0 : kTier1;
-    return std::nullopt;
+    return {};
   }
 
   [[nodiscard]] Shape unchecked_shape() const {
@@ -180,23 +184,21 @@ class Topology {
   }
 
   // What follows from other lines and is said all the same has to agree with them.
-  [[nodiscard]] std::optional<FileError> disagreement(const Shape& shape) const {
+  [[nodiscard]] Result<void, FileError> check_agreement(const Shape& shape) const {
     const auto check = [&](Section section, Word word, bool agrees,
-                           std::string_view reason) -> std::optional<FileError> {
+                           std::string_view reason) -> Result<void, FileError> {
       const auto& said = numbers_[section][word];
-      if (!said || agrees) return std::nullopt;
-      return FileError{said->line, std::string(kSpellings[word]), std::string(reason)};
+      if (!said || agrees) return {};
+      return failure(FileError{said->line, std::string(kSpellings[word]), std::string(reason)});
     };
     const std::uint64_t hosts = std::uint64_t{shape.racks} * shape.hosts_per_rack;
-    if (auto error = check(kHead, kNodes, at(kHead, kNodes) == hosts,
-                           "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
-                           "link to each T0")) {
-      return error;
-    }
-    if (auto error =
-            check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers")) {
-      return error;
-    }
+    auto nodes = check(kHead, kNodes, at(kHead, kNodes) == hosts,
+                       "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
+                       "link to each T0");
+    if (!nodes) return nodes;
+    auto podsize =
+        check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers");
+    if (!podsize) return podsize;
     // In Gb/s, which 32 bits times 32 bits cannot overflow twice.
     const auto down = static_cast<double>(shape.hosts_per_rack) * at(kTier0, kDownlinkGbps);
     const auto up = static_cast<double>(shape.uplinks) * at(kTier1, kDownlinkGbps);
@@ -215,8 +217,8 @@ Result<Shape, FileError> parse_htsim_topology(std::string_view text) {
   Topology topology;
   for (std::uint32_t line = 1; !text.empty(); ++line) {
     const std::size_t length = std::min(text.find('\n'), text.size());
-    if (auto error = topology.add_line(text.substr(0, length), line)) {
-      return failure(std::move(*error));
+    if (auto added = topology.add_line(text.substr(0, length), line); !added) {
+      return failure(std::move(added.error()));
     }
     text.remove_prefix(std::min(length + 1, text.size()));
   }

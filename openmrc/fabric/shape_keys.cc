@@ -82,18 +82,18 @@ Result<double, std::string> checked_number(const KeyValue& from, const KeyRange&
 // The values, each checked alone.
 class KeyTable {
  public:
-  std::optional<FileError> add(const KeyValue& from) {
+  [[nodiscard]] Result<void, FileError> add(const KeyValue& from) {
     const auto error = [&](std::string message) {
       return FileError{from.line, std::string(from.key), std::move(message)};
     };
     const auto key = key_named(from.key);
-    if (!key) return error(fmt::format("unknown key; there are {}", all_names()));
-    if (has(*key)) return error(fmt::format("given before, in line {}", lines_[*key]));
+    if (!key) return failure(error(fmt::format("unknown key; there are {}", all_names())));
+    if (has(*key)) return failure(error(fmt::format("given before, in line {}", lines_[*key])));
     const auto number = checked_number(from, kRanges[*key]);
-    if (!number) return error(number.error());
+    if (!number) return failure(error(number.error()));
     given_[*key] = *number;
     lines_[*key] = from.line;
-    return std::nullopt;
+    return {};
   }
 
   [[nodiscard]] bool has(Key key) const { return given_[key].has_value(); }
@@ -112,27 +112,31 @@ class KeyTable {
   std::array<std::uint32_t, kKeys> lines_{};
 };
 
-std::optional<FileError> set_counts(const KeyTable& table, Shape& shape) {
-  if (!table.has(kPlanes)) return table.error_at(kPlanes, "is missing");
+Result<void, FileError> set_counts(const KeyTable& table, Shape& shape) {
+  if (!table.has(kPlanes)) return failure(table.error_at(kPlanes, "is missing"));
   shape.planes = table.count(kPlanes);
   if (table.has(kSwitchPorts)) {
     for (const Key key : {kRacks, kHostsPerRack, kUplinks}) {
-      if (table.has(key)) return table.error_at(key, "follows from switch_ports; give one of them");
+      if (table.has(key)) {
+        return failure(table.error_at(key, "follows from switch_ports; give one of them"));
+      }
     }
     const std::uint32_t ports = table.count(kSwitchPorts);
-    if (ports % 2 != 0) return table.error_at(kSwitchPorts, "must be even: half of them go down");
+    if (ports % 2 != 0) {
+      return failure(table.error_at(kSwitchPorts, "must be even: half of them go down"));
+    }
     shape.racks = ports;
     shape.hosts_per_rack = ports / 2;
     shape.uplinks = ports / 2;
-    return std::nullopt;
+    return {};
   }
   for (const Key key : {kRacks, kHostsPerRack}) {
-    if (!table.has(key)) return table.error_at(key, "is missing; or give switch_ports");
+    if (!table.has(key)) return failure(table.error_at(key, "is missing; or give switch_ports"));
   }
   shape.racks = table.count(kRacks);
   shape.hosts_per_rack = table.count(kHostsPerRack);
   shape.uplinks = table.count(kUplinks);
-  return std::nullopt;
+  return {};
 }
 
 void set_links(const KeyTable& table, Shape& shape) {
@@ -177,10 +181,10 @@ std::string to_string(const FileError& error) {
 Result<Shape, FileError> shape_from(std::span<const KeyValue> keys) {
   KeyTable table;
   for (const KeyValue& key : keys) {
-    if (auto error = table.add(key)) return failure(std::move(*error));
+    if (auto added = table.add(key); !added) return failure(std::move(added.error()));
   }
   Shape shape;
-  if (auto error = set_counts(table, shape)) return failure(std::move(*error));
+  if (auto set = set_counts(table, shape); !set) return failure(std::move(set.error()));
   set_links(table, shape);
   if (const auto fabric = Fabric::make(shape); !fabric) {
     return failure(table.error_at(key_of(fabric.error()), std::string(describe(fabric.error()))));

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <utility>
 
+#include "openmrc/base/result.h"
 #include "openmrc/fabric/shape_keys.h"
 #include "openmrc/host/config_fields.h"
 #include "openmrc/host/units.h"
@@ -100,28 +101,28 @@ std::optional<std::uint64_t> number_in(const toml::node& node, const Field& fiel
 }
 
 // Sets the field; otherwise says what would be right.
-std::optional<std::string> set_field(const toml::node& node, const Field& field) {
+Result<void, std::string> set_field(const toml::node& node, const Field& field) {
   const auto wrong = [&](std::string_view right) {
-    return fmt::format("must be {}, not {}", right, shown(node));
+    return failure(fmt::format("must be {}, not {}", right, shown(node)));
   };
   if (field.kind == Kind::kText) {
     const auto* text = node.as_string();
     if (text == nullptr) return wrong("a text in quotes");
-    if (text->get().empty()) return std::string("must not be empty; leave the key out instead");
+    if (text->get().empty()) return failure("must not be empty; leave the key out instead");
     *field.text = text->get();
-    return std::nullopt;
+    return {};
   }
   if (field.kind == Kind::kFlag) {
     const auto* flag = node.as_boolean();
     if (flag == nullptr) return wrong("true or false");
     field.set(flag->get() ? 1 : 0);
-    return std::nullopt;
+    return {};
   }
   if (field.kind == Kind::kShare) {
     const auto share = node.is_number() ? node.value<double>() : std::nullopt;
     if (!share || !(*share >= 0 && *share <= 1)) return wrong("a number from 0 to 1");
     *field.share = *share;
-    return std::nullopt;
+    return {};
   }
   const auto number = number_in(node, field);
   if (!number || *number < field.least || *number > field.most) {
@@ -129,7 +130,7 @@ std::optional<std::string> set_field(const toml::node& node, const Field& field)
                              field.kind == Kind::kWord ? " " : ", ", range_text(field)));
   }
   field.set(*number);
-  return std::nullopt;
+  return {};
 }
 
 class Reader {
@@ -192,8 +193,8 @@ class Reader {
     }
     given_[field->full_name()] = line_of(key);
     if (field->kind == Kind::kShape) return;
-    if (auto error = set_field(node, *field)) {
-      fail(line_of(node), field->full_name(), std::move(*error));
+    if (auto result = set_field(node, *field); !result) {
+      fail(line_of(node), field->full_name(), std::move(result.error()));
     }
   }
 

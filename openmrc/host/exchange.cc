@@ -187,12 +187,12 @@ Result<ExchangeConnection, ExchangeError> ExchangeConnection::connect(const std:
                                    host, port, time_text(timeout), reason(last_error))));
 }
 
-std::optional<ExchangeError> ExchangeConnection::send(std::string_view json_line,
-                                                      Duration timeout) {
+Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line, Duration timeout) {
   if (json_line.size() > kExchangeLineMax || json_line.find('\n') != std::string_view::npos) {
-    return fault(ExchangeFault::kLine, fmt::format("a line for {} holds a line break or more than "
-                                                   "{}",
-                                                   peer_, bytes_text(kExchangeLineMax)));
+    return failure(
+        fault(ExchangeFault::kLine, fmt::format("a line for {} holds a line break or more than "
+                                                "{}",
+                                                peer_, bytes_text(kExchangeLineMax))));
   }
   const std::string whole = std::string(json_line) + '\n';
   std::string_view left = whole;
@@ -202,16 +202,16 @@ std::optional<ExchangeError> ExchangeConnection::send(std::string_view json_line
     if (sent >= 0) {
       left.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT) {
-      return fault(ExchangeFault::kClosed,
-                   fmt::format("{} has closed the connection: {}", peer_, reason(errno)));
+      return failure(fault(ExchangeFault::kClosed,
+                           fmt::format("{} has closed the connection: {}", peer_, reason(errno))));
     } else if (errno != EAGAIN && errno != EINTR) {
-      return system_fault(fmt::format("sending to {}", peer_));
+      return failure(system_fault(fmt::format("sending to {}", peer_)));
     } else if (!wait_for(socket_.get(), POLLOUT, end)) {
-      return fault(ExchangeFault::kTimeout,
-                   fmt::format("{} accepted no data for {}", peer_, time_text(timeout)));
+      return failure(fault(ExchangeFault::kTimeout,
+                           fmt::format("{} accepted no data for {}", peer_, time_text(timeout))));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 Result<std::string, ExchangeError> ExchangeConnection::receive(Duration timeout) {
@@ -229,32 +229,33 @@ Result<std::string, ExchangeError> ExchangeConnection::receive(Duration timeout)
       return failure(fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}",
                                                              peer_, bytes_text(kExchangeLineMax))));
     }
-    if (auto error = read_some(end, timeout)) return failure(std::move(*error));
+    if (auto read = read_some(end, timeout); !read) return failure(std::move(read.error()));
   }
 }
 
 // Adds at least a byte to the inbox.
-std::optional<ExchangeError> ExchangeConnection::read_some(Instant end, Duration timeout) {
+Result<void, ExchangeError> ExchangeConnection::read_some(Instant end, Duration timeout) {
   std::array<char, kReadSize> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): is filled
   for (;;) {
     const ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (size > 0) {
       inbox_.append(buffer.data(), static_cast<std::size_t>(size));
-      return std::nullopt;
+      return {};
     }
     if (size == 0) {
-      return fault(ExchangeFault::kClosed, fmt::format("{} has closed the connection", peer_));
+      return failure(
+          fault(ExchangeFault::kClosed, fmt::format("{} has closed the connection", peer_)));
     }
     if (errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == EPIPE) {
-      return fault(ExchangeFault::kClosed,
-                   fmt::format("{} has closed the connection: {}", peer_, reason(errno)));
+      return failure(fault(ExchangeFault::kClosed,
+                           fmt::format("{} has closed the connection: {}", peer_, reason(errno))));
     }
     if (errno != EAGAIN && errno != EINTR) {
-      return system_fault(fmt::format("receiving from {}", peer_));
+      return failure(system_fault(fmt::format("receiving from {}", peer_)));
     }
     if (!wait_for(socket_.get(), POLLIN, end)) {
-      return fault(ExchangeFault::kTimeout,
-                   fmt::format("no data from {} for {}", peer_, time_text(timeout)));
+      return failure(fault(ExchangeFault::kTimeout,
+                           fmt::format("no data from {} for {}", peer_, time_text(timeout))));
     }
   }
 }

@@ -46,8 +46,8 @@ class ExchangeConnection {
                                                            std::uint16_t port, Duration timeout);
 
   // Without the line break. Waits as long as is allowed for the other side to take it.
-  [[nodiscard]] std::optional<ExchangeError> send(std::string_view json_line,
-                                                  Duration timeout = seconds(10));
+  [[nodiscard]] Result<void, ExchangeError> send(std::string_view json_line,
+                                                 Duration timeout = seconds(10));
   // The next line, without its break.
   [[nodiscard]] Result<std::string, ExchangeError> receive(Duration timeout);
 
@@ -62,7 +62,7 @@ class ExchangeConnection {
   friend class ExchangeListener;
   ExchangeConnection(datapath::FileDescriptor socket, std::string peer);
 
-  [[nodiscard]] std::optional<ExchangeError> read_some(Instant end, Duration timeout);
+  [[nodiscard]] Result<void, ExchangeError> read_some(Instant end, Duration timeout);
 
   datapath::FileDescriptor socket_;
   std::string peer_;

@@ -13,14 +13,10 @@
 #include "openmrc/datapath/capture.h"
 #include "openmrc/datapath/fault.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/host/transport.h"
 
 namespace openmrc::host {
 namespace {
-
-// How many PSNs a queue pair may have in flight, in steps of 128: more than any window here.
-constexpr std::uint8_t kMpr = 32;
-// Writes with immediate that a queue pair holds before they are taken.
-constexpr std::uint16_t kImmediatesMax = 1024;
 
 // The first profiles of every shard are those of the configuration.
 constexpr core::EvProfileId kOwnEvProfile(0);
@@ -33,38 +29,15 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-core::CongestionSettings congestion_of(const Config& config) {
-  const CongestionConfig& from = config.congestion;
-  const ByteCount mtu = core::nominal_size(config.mtu, true);
-  const ByteCount product(from.bits_per_second / 8 * from.base_rtt.raw() / 1'000'000'000);
-  if (from.algorithm == CongestionAlgorithm::kFixed) {
-    const ByteCount window =
-        from.window ? ByteCount(static_cast<std::int64_t>(*from.window)) : product;
-    return core::FixedWindowSettings{.window = std::max(window, mtu), .base_rtt = from.base_rtt};
-  }
-  return nscc_settings(config);
-}
-
-// What the system calls for a packet cost is worth about so many bytes of a large one.
-constexpr ByteCount kPacketWeightMin(1024);
-
-core::EndpointSettings endpoint_settings(const Config& config, datapath::Slot slot) {
-  core::EndpointSettings settings;
+core::EndpointSettings endpoint_settings(const Config& config, const profile::PathPlan& paths,
+                                         datapath::Slot slot) {
+  core::EndpointSettings settings = profile::endpoint_settings(profile_of(config));
   for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
   settings.first_qpn = datapath::first_qpn(slot);
   settings.request_ids = core::RequestIds::of_slot(slot.raw());
-  settings.pkey = PKey(config.pkey);
-  settings.udp_port = config.wire.udp_port;
-  settings.ev_burst = static_cast<std::uint8_t>(config.paths.burst);
-  // What leaves together arrives together: one report for all of it will do.
-  settings.sack.threshold_bytes = std::max(
-      settings.sack.threshold_bytes, static_cast<std::uint32_t>(config.paths.burst) * config.mtu);
-  settings.reorder_floor = config.paths.reorder_floor;
-  settings.packet_weight_min = kPacketWeightMin;
-  settings.probe = {.probe_successes = config.paths.probe_successes,
-                    .interval_max = config.paths.probe_interval_max};
+  settings.return_routes = paths.return_routes();
   settings.limits.queue_pairs =
-      std::min<std::size_t>(config.queue_pairs_max, datapath::kQpnsPerSlot);
+      std::min<std::size_t>(settings.limits.queue_pairs, datapath::kQpnsPerSlot);
   return settings;
 }
 
@@ -107,17 +80,6 @@ std::string_view text_of(core::ModifyError error) {
 
 }  // namespace
 
-core::NsccSettings nscc_settings(const Config& config) {
-  const CongestionConfig& from = config.congestion;
-  core::NsccSettings nscc = core::nscc_defaults({.mtu = core::nominal_size(config.mtu, true),
-                                                 .base_rtt = from.base_rtt,
-                                                 .link_bits_per_second = from.bits_per_second,
-                                                 .trimming = from.trimming});
-  // The least round trip that a host sees when it is idle says nothing about a busy one.
-  nscc.measures_base_rtt = false;
-  return nscc;
-}
-
 MemoryRegion::~MemoryRegion() { host_.deregister(RKey(remote_.rkey)); }
 
 QueuePair::~QueuePair() {
@@ -130,53 +92,54 @@ QueuePair::~QueuePair() {
 
 ConnectionInfo QueuePair::connection_info() const {
   const Config& config = host_.config();
+  const profile::TransportProfile transport = profile_of(config);
   ConnectionInfo info{.host = config.name,
                       .qpn = qpn_.raw(),
                       .psn = psn_.raw(),
-                      .mtu = config.mtu,
-                      .mpr = kMpr,
-                      .max_wimm = kImmediatesMax};
+                      .mtu = transport.mtu,
+                      .mpr = transport.mpr,
+                      .max_wimm = transport.max_wimm};
   for (const datapath::Port& port : config.ports) info.addresses.push_back(port.address);
   if (host_.paths().own()) info.fabric_host = host_.paths().own()->raw();
   return info;
 }
 
-std::optional<Error> QueuePair::connect(const ConnectionInfo& peer) {
+Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
-  const PathProfiles& paths = host_.paths();
+  const profile::PathPlan& paths = host_.paths();
   peer_name_ = peer.host;
   if (peer.fabric_host) peer_place_ = fabric::HostIndex(*peer.fabric_host);
   if (paths.plan() && (!peer_place_ || !paths.plan()->fabric().has(*peer_place_))) {
-    return Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
-                 .remedy = "give both hosts the same section fabric"};
+    return failure(
+        Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
+              .remedy = "give both hosts the same section fabric"});
   }
   const ReceiveAttributes recv{
       .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
-  const core::ReadyToSendAttributes send{.first_psn = psn_,
-                                         .mpr = peer.mpr,
-                                         .max_wimm = peer.max_wimm,
-                                         .timeout = config.retry.timeout,
-                                         .linear_retries = config.retry.linear,
-                                         .exponential_retries = config.retry.exponential};
-  auto error = to_init();
-  if (!error) error = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
-  if (!error) error = to_ready_to_send(send);
-  if (!error) return std::nullopt;
-  return Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}",
-                                   qpn_.raw(), peer.host, peer.qpn, text_of(*error))};
+  core::ReadyToSendAttributes send = profile::send_attributes(profile_of(config));
+  send.first_psn = psn_;
+  send.mpr = peer.mpr;
+  send.max_wimm = peer.max_wimm;
+  auto result = to_init();
+  if (result) result = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
+  if (result) result = to_ready_to_send(send);
+  if (result) return {};
+  return failure(
+      Error{.what = fmt::format("queue pair {:#x} cannot be connected to {} {:#x}: {}", qpn_.raw(),
+                                peer.host, peer.qpn, text_of(result.error()))});
 }
 
-std::optional<core::ModifyError> QueuePair::to_init() {
+Result<void, core::ModifyError> QueuePair::to_init() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) {
     return endpoint.to_init(
         qpn_, {.domain = domain_, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile});
   });
 }
 
-std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
-                                                             const ReceiveAttributes& attributes) {
+Result<void, core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
+                                                            const ReceiveAttributes& attributes) {
   const Config& config = host_.config();
-  const PathProfiles& paths = host_.paths();
+  const profile::PathPlan& paths = host_.paths();
   const core::EvProfileId own(static_cast<std::uint32_t>(paths.profile_to(peer.place)));
   const core::ReadyToRecvAttributes recv{
       .remote_qpn = attributes.remote_qpn,
@@ -190,33 +153,33 @@ std::optional<core::ModifyError> QueuePair::to_ready_to_recv(const Destination& 
       .max_wimm_dest = attributes.max_wimm_dest,
       .dynamic_mpr = attributes.dynamic_mpr,
       .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
-  const auto error = shard_.run([&](core::Endpoint& endpoint, Instant now) {
+  const auto result = shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_recv(qpn_, now, recv);
   });
-  if (error) return error;
+  if (!result) return failure(result.error());
   peer_name_ = peer.name;
   peer_place_ = peer.place;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<core::ModifyError> QueuePair::to_ready_to_send(
+Result<void, core::ModifyError> QueuePair::to_ready_to_send(
     const core::ReadyToSendAttributes& attributes) {
   return shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_send(qpn_, now, attributes);
   });
 }
 
-std::optional<core::ModifyError> QueuePair::to_error() {
+Result<void, core::ModifyError> QueuePair::to_error() {
   return shard_.run(
       [&](core::Endpoint& endpoint, Instant now) { return endpoint.to_error(qpn_, now); });
 }
 
-std::optional<core::ModifyError> QueuePair::to_reset() {
+Result<void, core::ModifyError> QueuePair::to_reset() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) { return endpoint.to_reset(qpn_); });
 }
 
-std::optional<PostError> QueuePair::post_write(const Write& write) {
-  return post_writes({&write, 1}).error;
+Result<void, PostError> QueuePair::post_write(const Write& write) {
+  return post_writes({&write, 1}).last;
 }
 
 QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
@@ -228,15 +191,15 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
                                  .remote_address = write.remote_address,
                                  .rkey = write.rkey};
       if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
-      posted.error = endpoint.post_write(qpn_, now, request);
-      if (posted.error) break;
+      posted.last = endpoint.post_write(qpn_, now, request);
+      if (!posted.last) break;
       ++posted.count;
     }
     return posted;
   });
 }
 
-std::optional<PostError> QueuePair::post_receive(WorkId id) {
+Result<void, PostError> QueuePair::post_receive(WorkId id) {
   return shard_.run(
       [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); },
       Shard::Send::kLater);
@@ -282,10 +245,10 @@ std::vector<core::ProbeAnswer> QueuePair::take_probe_answers() {
 }
 
 Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch) {
-  auto paths = PathProfiles::make(config);
+  auto paths = plan_paths(config);
   if (!paths) return failure(std::move(paths.error()));
   std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths), std::move(watch)));
-  if (auto error = host->open_shards()) return failure(std::move(*error));
+  if (auto opened = host->open_shards(); !opened) return failure(std::move(opened.error()));
   return host;
 }
 
@@ -307,53 +270,37 @@ Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size
   return datapath;
 }
 
-// In a fabric the address of a host says where it is, and any uplink of the plane leads there.
-Shard::ReturnRoute Host::return_route() const {
-  if (!paths_.plan()) return {};
-  return [this](Plane plane, const wire::Ipv6Address& source,
-                const wire::Ipv6Address& destination) -> std::optional<wire::SrEncapsulation> {
-    const auto port = paths_.plan()->port_of(destination);
-    if (!port) return std::nullopt;
-    const core::EvProfile& profile = *paths_.profiles()[paths_.profile_to(port->host)];
-    const core::EvIndex ev(static_cast<std::uint8_t>(profile.range(plane).first));
-    return wire::SrEncapsulation{
-        .source = source,
-        .destination = profile.entry(ev).outer | paths_.overlay(port->host),
-        .srh = std::nullopt};
-  };
-}
-
 bool Host::send_request(const core::DirectRequest& request) {
   return shards_.front()->run(
       [&](core::Endpoint& endpoint, Instant now) { return endpoint.send_request(now, request); });
 }
 
-std::optional<Error> Host::open_shards() {
+Result<void, Error> Host::open_shards() {
   std::vector<std::string> interfaces;
   interfaces.reserve(config_.ports.size());
   for (const datapath::Port& port : config_.ports) interfaces.push_back(port.interface);
   for (std::size_t i = 0; i < config_.shards; ++i) {
     auto datapath = open_datapath(i);
-    if (!datapath) return std::move(datapath.error());
+    if (!datapath) return failure(std::move(datapath.error()));
     const datapath::Slot slot = (*datapath)->slot();
     auto links = LinkWatch::open(interfaces);
-    if (!links) return std::move(links.error());
-    auto shard = Shard::open({.endpoint = endpoint_settings(config_, slot),
+    if (!links) return failure(std::move(links.error()));
+    auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot),
                               .seed = random_seed(),
-                              .progress = config_.progress,
-                              .return_route = return_route()},
+                              .progress = config_.progress},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
-    if (!shard) return std::move(shard.error());
+    if (!shard) return failure(std::move(shard.error()));
     (*shard)->run([&](core::Endpoint& endpoint, Instant) {
       for (const auto& profile : paths_.profiles()) endpoint.add_ev_profile(profile);
-      endpoint.add_cc_profile(congestion_of(config_));
+      endpoint.add_cc_profile(
+          profile::congestion_settings(profile_of(config_), network_figures(config_)));
       domain_ = endpoint.create_protection_domain();
     });
     shards_.push_back(std::move(*shard));
   }
   for (const auto& shard : shards_) shard->start();
-  return std::nullopt;
+  return {};
 }
 
 std::unique_ptr<CompletionQueue> Host::create_completion_queue() {

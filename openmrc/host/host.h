@@ -24,8 +24,8 @@
 #include "openmrc/host/config.h"
 #include "openmrc/host/error.h"
 #include "openmrc/host/exchange.h"
-#include "openmrc/host/path_profiles.h"
 #include "openmrc/host/shard.h"
+#include "openmrc/profile/path_plan.h"
 
 // The runtime: what an application of MRC uses. examples/cpp/write.cc shows all of it.
 namespace openmrc::host {
@@ -35,9 +35,6 @@ using core::WorkId;
 using core::WorkStatus;
 
 class Host;
-
-// Congestion control for the network that the configuration describes.
-[[nodiscard]] core::NsccSettings nscc_settings(const Config& config);
 
 // Memory that peers may write to, from registration until this is destroyed. Its bytes must stay
 // for as long.
@@ -123,26 +120,26 @@ class QueuePair {
   // What the peer needs to know to connect to it.
   [[nodiscard]] ConnectionInfo connection_info() const;
   // Connects to the queue pair that `peer` describes, which is to be connected to this one.
-  [[nodiscard]] std::optional<Error> connect(const ConnectionInfo& peer);
+  [[nodiscard]] Result<void, Error> connect(const ConnectionInfo& peer);
 
   // The same step by step (MRC 6.1).
   using ModifyError = core::ModifyError;
-  [[nodiscard]] std::optional<ModifyError> to_init();
-  [[nodiscard]] std::optional<ModifyError> to_ready_to_recv(const Destination& peer,
-                                                            const ReceiveAttributes& attributes);
-  [[nodiscard]] std::optional<ModifyError> to_ready_to_send(
+  [[nodiscard]] Result<void, ModifyError> to_init();
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_recv(const Destination& peer,
+                                                           const ReceiveAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_send(
       const core::ReadyToSendAttributes& attributes);
-  [[nodiscard]] std::optional<ModifyError> to_error();
-  [[nodiscard]] std::optional<ModifyError> to_reset();
+  [[nodiscard]] Result<void, ModifyError> to_error();
+  [[nodiscard]] Result<void, ModifyError> to_reset();
 
-  [[nodiscard]] std::optional<PostError> post_write(const Write& write);
+  [[nodiscard]] Result<void, PostError> post_write(const Write& write);
   // One after the other, with one turn of the lock, until one is refused.
   struct Posted {
     std::size_t count = 0;
-    std::optional<PostError> error{};  // why the next was not
+    Result<void, PostError> last{};  // why the next was not, if one was refused
   };
   [[nodiscard]] Posted post_writes(std::span<const Write> writes);
-  [[nodiscard]] std::optional<PostError> post_receive(WorkId id);
+  [[nodiscard]] Result<void, PostError> post_receive(WorkId id);
 
   [[nodiscard]] core::QueuePairState state() const;
   // Why it is in ERROR, for people: who, which path, since when, what to do.
@@ -183,7 +180,7 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   [[nodiscard]] const Config& config() const { return config_; }
-  [[nodiscard]] const PathProfiles& paths() const { return paths_; }
+  [[nodiscard]] const profile::PathPlan& paths() const { return paths_; }
   [[nodiscard]] std::size_t shards() const { return shards_.size(); }
   // What the operating system could not do as asked, in words for people.
   [[nodiscard]] std::vector<std::string> notices() const;
@@ -215,12 +212,11 @@ class Host {
   friend class MemoryRegion;
   friend class QueuePair;
 
-  Host(Config config, PathProfiles paths, EventSink watch)
+  Host(Config config, profile::PathPlan paths, EventSink watch)
       : config_(std::move(config)), paths_(std::move(paths)), watch_(std::move(watch)) {}
-  [[nodiscard]] std::optional<Error> open_shards();
+  [[nodiscard]] Result<void, Error> open_shards();
   template <class Change>
   auto change_all(Change change);
-  [[nodiscard]] Shard::ReturnRoute return_route() const;
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
   void on_event(const core::Event& event);
@@ -228,7 +224,7 @@ class Host {
   [[nodiscard]] std::string describe(const core::Failure& failed, const QueuePair& qp) const;
 
   Config config_;
-  PathProfiles paths_;
+  profile::PathPlan paths_;
   EventSink watch_;
   std::vector<std::unique_ptr<Shard>> shards_;
   ProtectionDomain domain_{};  // the same number in all shards

@@ -177,7 +177,7 @@ std::string metrics_json(std::span<const Sample> samples) {
   return list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-std::optional<Error> write_metrics_file(const std::filesystem::path& file, std::string_view text) {
+Result<void, Error> write_metrics_file(const std::filesystem::path& file, std::string_view text) {
   // Two processes that write the same file must not share the other one.
   std::filesystem::path unfinished = file;
   unfinished += fmt::format(".{}.tmp", ::getpid());
@@ -185,19 +185,19 @@ std::optional<Error> write_metrics_file(const std::filesystem::path& file, std::
   {
     const datapath::FileDescriptor out(
         ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableByAll));
-    if (!out.is_open()) return file_error(unfinished, "write");
+    if (!out.is_open()) return failure(file_error(unfinished, "write"));
     if (!write_all(out.get(), text)) {
       Error error = file_error(unfinished, "write");
       ::unlink(unfinished.c_str());
-      return error;
+      return failure(std::move(error));
     }
   }
   if (::rename(unfinished.c_str(), file.c_str()) != 0) {
     Error error = file_error(file, "replace");
     ::unlink(unfinished.c_str());
-    return error;
+    return failure(std::move(error));
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace openmrc::host

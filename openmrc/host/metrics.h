@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "openmrc/base/result.h"
 #include "openmrc/core/context/counters.h"
 #include "openmrc/datapath/counters.h"
 #include "openmrc/host/error.h"
@@ -45,6 +45,7 @@ std::string metrics_json(std::span<const Sample> samples);
 
 // Replaces the file as a whole, so that who reads it sees the old text or the new one: what
 // node_exporter's textfile collector expects.
-std::optional<Error> write_metrics_file(const std::filesystem::path& file, std::string_view text);
+[[nodiscard]] Result<void, Error> write_metrics_file(const std::filesystem::path& file,
+                                                     std::string_view text);
 
 }  // namespace openmrc::host

@@ -124,8 +124,8 @@ class MetricsFile : public ::testing::Test {
 
 TEST_F(MetricsFile, IsReplacedAndLeavesNothingElse) {
   const auto file = folder_ / "openmrc.prom";
-  EXPECT_FALSE(write_metrics_file(file, "a long first text\n"));
-  EXPECT_FALSE(write_metrics_file(file, "new\n"));
+  EXPECT_TRUE(write_metrics_file(file, "a long first text\n"));
+  EXPECT_TRUE(write_metrics_file(file, "new\n"));
   std::ifstream in(file);
   std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_EQ(text, "new\n");
@@ -133,11 +133,11 @@ TEST_F(MetricsFile, IsReplacedAndLeavesNothingElse) {
 }
 
 TEST_F(MetricsFile, SaysWhereItCannotBeWritten) {
-  const auto error = write_metrics_file(folder_ / "missing" / "x.prom", "text");
-  ASSERT_TRUE(error);
-  EXPECT_NE(to_string(*error).find("No such file or directory"), std::string::npos);
+  const auto written = write_metrics_file(folder_ / "missing" / "x.prom", "text");
+  ASSERT_FALSE(written);
+  EXPECT_NE(to_string(written.error()).find("No such file or directory"), std::string::npos);
   std::filesystem::create_directory(folder_ / "x.prom");
-  EXPECT_TRUE(write_metrics_file(folder_ / "x.prom", "text")) << "a directory is in the way";
+  EXPECT_FALSE(write_metrics_file(folder_ / "x.prom", "text")) << "a directory is in the way";
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 

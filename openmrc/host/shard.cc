@@ -11,7 +11,6 @@
 #include <cstring>
 #include <ctime>
 #include <utility>
-#include <variant>
 
 #include "openmrc/base/check.h"
 
@@ -42,7 +41,7 @@ Result<std::unique_ptr<Shard>, Error> Shard::open(const Settings& settings,
                                                   EventSink on_event) {
   std::unique_ptr<Shard> shard(
       new Shard(settings, std::move(datapath), std::move(links), std::move(on_event)));
-  if (auto error = shard->watch()) return failure(std::move(*error));
+  if (auto watched = shard->watch(); !watched) return failure(std::move(watched.error()));
   return shard;
 }
 
@@ -52,7 +51,6 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       datapath_(std::move(datapath)),
       links_(std::move(links)),
       on_event_(std::move(on_event)),
-      return_route_(settings.return_route),
       endpoint_(settings.endpoint, settings.seed),
       first_qpn_(settings.endpoint.first_qpn),
       ports_(settings.endpoint.addresses.size()),
@@ -69,13 +67,13 @@ Shard::~Shard() {
   }
 }
 
-std::optional<Error> Shard::watch() {
+Result<void, Error> Shard::watch() {
   epoll_ = datapath::FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_.is_open()) return no_descriptor("a poll set");
+  if (!epoll_.is_open()) return failure(no_descriptor("a poll set"));
   alarm_ = datapath::FileDescriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-  if (!alarm_.is_open()) return no_descriptor("a timer");
+  if (!alarm_.is_open()) return failure(no_descriptor("a timer"));
   wake_ = datapath::FileDescriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!wake_.is_open()) return no_descriptor("an event");
+  if (!wake_.is_open()) return failure(no_descriptor("an event"));
   std::vector<int> all(datapath_->descriptors().begin(), datapath_->descriptors().end());
   all.push_back(alarm_.get());
   all.push_back(wake_.get());
@@ -83,10 +81,10 @@ std::optional<Error> Shard::watch() {
   for (const int descriptor : all) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
-      return no_descriptor("a poll set for its sockets");
+      return failure(no_descriptor("a poll set for its sockets"));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 void Shard::start() {
@@ -193,7 +191,6 @@ std::size_t Shard::transmit() {
     const std::size_t count =
         endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
     const std::span burst = std::span(transmits_).first(count);
-    if (return_route_) resolve_routes(burst);
     send(burst);
     sent += count;
     more_to_send_ = count == transmits_.size();
@@ -202,39 +199,12 @@ std::size_t Shard::transmit() {
   return sent;
 }
 
-// Answers to unknown peers leave the core without a path.
-void Shard::resolve_routes(std::span<core::Transmit> burst) const {
-  for (core::Transmit& one : burst) {
-    if (!std::holds_alternative<wire::EndpointResponse>(one.packet.transport.body)) continue;
-    auto* route = std::get_if<wire::Ipv6Route>(&one.packet.route);
-    if (route == nullptr || route->encapsulation) continue;
-    route->encapsulation = return_route_(one.plane, route->source, route->destination);
-  }
-}
-
-// In a small burst data goes before control packets: the application waits for it, and each packet
-// that is sent first makes it wait for a system call.
 void Shard::send(std::span<const core::Transmit> burst) {
   if (burst.empty()) return;
-  constexpr std::size_t kSmall = 8;
-  const auto is_control = [](const core::Transmit& one) {
-    return one.packet.traffic_class == wire::TrafficClass::kControl;
-  };
-  std::size_t count = 0;
-  const auto add = [&](const core::Transmit& one) {
-    outgoing_[count++] = {.packet = &one.packet, .plane = one.plane};
-  };
-  if (burst.size() > kSmall) {
-    for (const core::Transmit& one : burst) add(one);
-  } else {
-    for (const core::Transmit& one : burst) {
-      if (!is_control(one)) add(one);
-    }
-    for (const core::Transmit& one : burst) {
-      if (is_control(one)) add(one);
-    }
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    outgoing_[i] = {.packet = &burst[i].packet, .plane = burst[i].plane};
   }
-  datapath_->send(std::span(outgoing_).first(count));
+  datapath_->send(std::span(outgoing_).first(burst.size()));
 }
 
 // Returns whether there were any.

@@ -31,15 +31,10 @@ namespace openmrc::host {
 // nothing is handed from thread to thread: who posts a write also sends it.
 class Shard {
  public:
-  // The route of a packet to a host that is no known peer, if there is one: the core knows
-  // paths to peers only.
-  using ReturnRoute = std::function<std::optional<wire::SrEncapsulation>(
-      Plane plane, const wire::Ipv6Address& source, const wire::Ipv6Address& destination)>;
   struct Settings {
     core::EndpointSettings endpoint{};
     std::uint64_t seed = 0;
     Progress progress = Progress::kSleep;
-    ReturnRoute return_route{};
   };
   // What the endpoint reports of paths and failures; called with the lock held.
   using EventSink = std::function<void(const core::Event&)>;
@@ -130,7 +125,7 @@ class Shard {
 
   Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
         std::optional<LinkWatch> links, EventSink on_event);
-  [[nodiscard]] std::optional<Error> watch();
+  [[nodiscard]] Result<void, Error> watch();
   void serve();
   [[nodiscard]] bool round();
   enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
@@ -139,7 +134,6 @@ class Shard {
   void set_port(Instant at, std::size_t plane);
   [[nodiscard]] bool follow_up(Send send);
   [[nodiscard]] std::size_t transmit();
-  void resolve_routes(std::span<core::Transmit> burst) const;
   void send(std::span<const core::Transmit> burst);
   [[nodiscard]] bool deliver_completions();
   void set_alarm();
@@ -148,7 +142,6 @@ class Shard {
   std::unique_ptr<datapath::Datapath> datapath_;
   std::optional<LinkWatch> links_;
   EventSink on_event_;
-  ReturnRoute return_route_;
   datapath::FileDescriptor epoll_;
   datapath::FileDescriptor alarm_;  // a timer
   datapath::FileDescriptor wake_;   // to end the thread

@@ -53,21 +53,23 @@ bool is_lab_name(std::string_view name) {
   return !name.empty() && name.size() <= kNameSizeMax && std::ranges::all_of(name, kAllowed);
 }
 
-std::optional<std::string> check(const Spec& spec) {
+Result<void, std::string> check(const Spec& spec) {
   if (!is_lab_name(spec.name)) {
-    return fmt::format("invalid lab name '{}': expected up to {} letters, digits and underscores",
-                       spec.name, kNameSizeMax);
+    return failure(
+        fmt::format("invalid lab name '{}': expected up to {} letters, digits and underscores",
+                    spec.name, kNameSizeMax));
   }
   const auto fabric = Fabric::make(spec.shape);
-  if (!fabric) return std::string(fabric::describe(fabric.error()));
+  if (!fabric) return failure(std::string(fabric::describe(fabric.error())));
   const std::uint32_t nodes = fabric->hosts() + switches_of(spec.shape);
   if (nodes > kNodesMax) {
-    return fmt::format("{} hosts and switches are more than a lab can have ({})", nodes, kNodesMax);
+    return failure(
+        fmt::format("{} hosts and switches are more than a lab can have ({})", nodes, kNodesMax));
   }
   if (spec.mtu < kMtuMin || spec.mtu > kMtuMax) {
-    return fmt::format("the MTU must be {} to {}", kMtuMin, kMtuMax);
+    return failure(fmt::format("the MTU must be {} to {}", kMtuMin, kMtuMax));
   }
-  return std::nullopt;
+  return {};
 }
 
 std::string describe(const Spec& spec) {
@@ -129,7 +131,7 @@ std::optional<Spec> spec_from_json(std::string_view text) try {
     spec.shape.host_link_bits_per_second = *spec.bits_per_second;
     spec.shape.uplink_bits_per_second = *spec.bits_per_second;
   }
-  if (check(spec)) return std::nullopt;
+  if (!check(spec)) return std::nullopt;
   return spec;
 } catch (const nlohmann::json::exception&) {
   return std::nullopt;

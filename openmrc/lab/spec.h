@@ -52,8 +52,8 @@ std::uint32_t switches_of(const fabric::Shape& shape);
 // Letters, digits and underscores: the name becomes a part of names of namespaces and files.
 bool is_lab_name(std::string_view name);
 
-// Nothing, or what is wrong with it.
-std::optional<std::string> check(const Spec& spec);
+// The error says what is wrong with it.
+[[nodiscard]] Result<void, std::string> check(const Spec& spec);
 
 // "4 planes, 2 T0 and 2 T1 in each, 4 hosts, 1gbit"
 std::string describe(const Spec& spec);

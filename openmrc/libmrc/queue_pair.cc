@@ -185,14 +185,14 @@ int mrc_qp::post_one(ibv_send_wr* wr, ibv_send_wr** bad) {
   }
   if (is_local_fault) return flush_sends(wr, bad, IBV_WC_LOC_PROT_ERR);
   const auto posted = runtime_->post_writes({&write, 1});
-  return posted.error ? refuse(*posted.error, 1, wr, bad) : 0;
+  return posted.last ? 0 : refuse(posted.last.error(), 1, wr, bad);
 }
 
 int mrc_qp::send_batch(Batch& batch, ibv_send_wr** bad) {
   if (batch.count == 0) return 0;
   const auto posted = runtime_->post_writes({batch.writes.data(), batch.count});
   const std::size_t left = std::exchange(batch.count, 0) - posted.count;
-  return posted.error ? refuse(*posted.error, left, batch.requests[posted.count], bad) : 0;
+  return posted.last ? 0 : refuse(posted.last.error(), left, batch.requests[posted.count], bad);
 }
 
 // The runtime took neither `first` nor what comes after it, of which so many have slots.
@@ -235,10 +235,12 @@ int mrc_qp::post_receive(ibv_recv_wr* wr, ibv_recv_wr** bad) {
     WorkSlot* slot = receives.take();
     if (slot == nullptr) return ENOMEM;
     slot->id = wr->wr_id;
-    const auto error = runtime_->post_receive(reinterpret_cast<std::uint64_t>(slot));
-    if (!error) continue;
+    const auto posted = runtime_->post_receive(reinterpret_cast<std::uint64_t>(slot));
+    if (posted) continue;
     receives.give_back();
-    if (*error != PostError::kState || state() != IBV_QPS_ERR) return error_number(*error);
+    if (posted.error() != PostError::kState || state() != IBV_QPS_ERR) {
+      return error_number(posted.error());
+    }
     ibv_wc flushed{};
     flushed.wr_id = wr->wr_id;
     flushed.status = IBV_WC_WR_FLUSH_ERR;

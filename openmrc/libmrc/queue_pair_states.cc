@@ -34,9 +34,9 @@ ibv_qp_state verbs_state(QueuePairState state) {
   return IBV_QPS_UNKNOWN;
 }
 
-int error_number(std::optional<ModifyError> error) {
-  if (!error) return 0;
-  return *error == ModifyError::kNoQueuePair ? ENOENT : EINVAL;
+int error_number(const openmrc::Result<void, ModifyError>& result) {
+  if (result) return 0;
+  return result.error() == ModifyError::kNoQueuePair ? ENOENT : EINVAL;
 }
 
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128U << mtu; }
@@ -181,14 +181,14 @@ int mrc_qp::to_ready_to_recv(const ibv_qp_attr& verbs_attr, int verbs_mask) {
 
 int mrc_qp::to_ready_to_send(const ibv_qp_attr& verbs_attr, int verbs_mask) {
   const std::uint32_t psn = (verbs_mask & IBV_QP_SQ_PSN) != 0 ? verbs_attr.sq_psn & kPsnMask : 0;
-  const auto error = runtime_->to_ready_to_send({.first_psn = Psn(psn),
-                                                 .mpr = mrc_attr_.mpr.mpr,
-                                                 .max_wimm = mrc_attr_.wimm.max_wimm,
-                                                 .timeout = mrc_attr_.timeout,
-                                                 .linear_retries = mrc_attr_.retry.linear_cnt,
-                                                 .exponential_retries = mrc_attr_.retry.exp_cnt});
-  if (!error) verbs_attr_.sq_psn = psn;
-  return error_number(error);
+  const auto result = runtime_->to_ready_to_send({.first_psn = Psn(psn),
+                                                  .mpr = mrc_attr_.mpr.mpr,
+                                                  .max_wimm = mrc_attr_.wimm.max_wimm,
+                                                  .timeout = mrc_attr_.timeout,
+                                                  .linear_retries = mrc_attr_.retry.linear_cnt,
+                                                  .exponential_retries = mrc_attr_.retry.exp_cnt});
+  if (result) verbs_attr_.sq_psn = psn;
+  return error_number(result);
 }
 
 int mrc_qp::to_error() {

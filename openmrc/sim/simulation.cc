@@ -66,23 +66,39 @@ class Hosts : public HostMaker {
   Connections connections_;
 };
 
+profile::NetworkFigures figures_of(const Network& network) {
+  return {.base_rtt = network.base_rtt(),
+          .bits_per_second = network.fabric().shape().host_link_bits_per_second * network.planes(),
+          .trimming = network.scenario().switches.trimming};
+}
+
+profile::TransportProfile profile_of(const Scenario& scenario, const MrcTransport& transport) {
+  profile::TransportProfile made = profile::preset(profile::Preset::kNic);
+  made.mtu = scenario.mtu;
+  made.paths.evs = transport.evs;
+  made.paths.active_per_plane = transport.active_per_plane;
+  made.paths.min_active = transport.min_active;
+  if (transport.ev_sets != 0) made.paths.sets = transport.ev_sets;
+  made.paths.seed = scenario.seed;
+  made.sack.threshold_bytes = transport.sack_threshold;
+  made.retry.timeout = transport.timeout_exponent;
+  return made;
+}
+
 class MrcHosts : public Hosts {
  public:
   MrcHosts(const Network& network, const Workload& workload, const MrcTransport& transport)
       : Hosts(network, workload),
         plan_(network.fabric()),
-        ev_sets_(plan_, transport, network.scenario().seed),
+        profile_(profile_of(network.scenario(), transport)),
+        ev_sets_(plan_, profile_.paths, transport.fixed_paths),
         world_{.network = network,
                .connections = connections(),
                .plan = plan_,
                .ev_sets = ev_sets_,
-               .transport = transport,
-               .congestion = core::nscc_defaults(
-                   {.mtu = core::nominal_size(network.scenario().mtu, true),
-                    .base_rtt = network.base_rtt(),
-                    .link_bits_per_second =
-                        network.fabric().shape().host_link_bits_per_second * network.planes(),
-                    .trimming = network.scenario().switches.trimming}),
+               .queue_pairs = transport.queue_pairs,
+               .profile = profile_,
+               .congestion = profile::congestion_settings(profile_, figures_of(network)),
                .seed = network.scenario().seed} {}
 
   [[nodiscard]] std::uint64_t evs() const override {
@@ -98,6 +114,7 @@ class MrcHosts : public Hosts {
 
  private:
   fabric::UsidPlan plan_;
+  profile::TransportProfile profile_;
   EvSets ev_sets_;
   MrcWorld world_;
 };

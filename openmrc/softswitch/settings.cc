@@ -10,46 +10,47 @@
 namespace openmrc::softswitch {
 namespace {
 
-using Problem = std::optional<SwitchError>;
-constexpr Problem kNoProblem = std::nullopt;
+using Checked = Result<void, SwitchError>;
 
-Problem check_dscp(const wire::DscpMap& map) {
+Checked check_dscp(const wire::DscpMap& map) {
   std::array all{map.control, map.no_trim,         map.trimmable, map.trimmable_retransmission,
                  map.trimmed, map.trimmed_last_hop};
   std::ranges::sort(all);
   const auto* const same = std::ranges::adjacent_find(all);
-  if (same == all.end()) return kNoProblem;
-  return SwitchError{SwitchFault::kDscp, same->raw()};
+  if (same == all.end()) return {};
+  return failure(SwitchError{SwitchFault::kDscp, same->raw()});
 }
 
-Problem check_usids(std::span<const UsidRoute> routes, std::size_t ports) {
+Checked check_usids(std::span<const UsidRoute> routes, std::size_t ports) {
   std::bitset<std::size_t{wire::Usid::kMax} + 1> seen;
   for (std::size_t i = 0; i < routes.size(); ++i) {
     const auto& [usid, port] = routes[i];
-    if (usid == wire::kEndOfCarrier) return SwitchError{SwitchFault::kUsidZero, i};
-    if (seen[usid.raw()]) return SwitchError{SwitchFault::kUsidTwice, i};
-    if (port.raw() >= ports) return SwitchError{SwitchFault::kUsidPort, i};
+    if (usid == wire::kEndOfCarrier) return failure(SwitchError{SwitchFault::kUsidZero, i});
+    if (seen[usid.raw()]) return failure(SwitchError{SwitchFault::kUsidTwice, i});
+    if (port.raw() >= ports) return failure(SwitchError{SwitchFault::kUsidPort, i});
     seen.set(usid.raw());
   }
-  return kNoProblem;
+  return {};
 }
 
-std::optional<SwitchFault> check_prefix(const PrefixRoute& route, std::uint32_t block,
-                                        std::size_t ports) {
+Result<void, SwitchFault> check_prefix(const PrefixRoute& route, std::uint32_t block,
+                                       std::size_t ports) {
   const Prefix& prefix = route.prefix;
-  if (prefix.length > Prefix::kLengthMax) return SwitchFault::kPrefixLength;
+  if (prefix.length > Prefix::kLengthMax) return failure(SwitchFault::kPrefixLength);
   const AddressKey first = AddressKey::of(prefix.address);
-  if (first.under(AddressKey::mask(prefix.length)) != first) return SwitchFault::kPrefixBits;
-  if (prefix.length >= 32 && first.high >> 32 == block) return SwitchFault::kPrefixInBlock;
-  if (route.ports.empty()) return SwitchFault::kPrefixNoPorts;
-  if (route.ports.size() > kPortsMax) return SwitchFault::kPrefixManyPorts;
+  if (first.under(AddressKey::mask(prefix.length)) != first) {
+    return failure(SwitchFault::kPrefixBits);
+  }
+  if (prefix.length >= 32 && first.high >> 32 == block) return failure(SwitchFault::kPrefixInBlock);
+  if (route.ports.empty()) return failure(SwitchFault::kPrefixNoPorts);
+  if (route.ports.size() > kPortsMax) return failure(SwitchFault::kPrefixManyPorts);
   const auto missing = [ports](PortIndex port) { return port.raw() >= ports; };
-  if (std::ranges::any_of(route.ports, missing)) return SwitchFault::kPrefixPort;
-  return std::nullopt;
+  if (std::ranges::any_of(route.ports, missing)) return failure(SwitchFault::kPrefixPort);
+  return {};
 }
 
 // The later one of two routes with the same prefix.
-Problem check_twice(std::span<const PrefixRoute> routes) {
+Checked check_twice(std::span<const PrefixRoute> routes) {
   std::vector<std::pair<AddressKey, std::pair<std::uint8_t, std::size_t>>> all;
   all.reserve(routes.size());
   for (std::size_t i = 0; i < routes.size(); ++i) {
@@ -61,16 +62,18 @@ Problem check_twice(std::span<const PrefixRoute> routes) {
     return a.first == b.first && a.second.first == b.second.first;
   };
   const auto twice = std::ranges::adjacent_find(all, same);
-  if (twice == all.end()) return kNoProblem;
-  return SwitchError{SwitchFault::kPrefixTwice, std::next(twice)->second.second};
+  if (twice == all.end()) return {};
+  return failure(SwitchError{SwitchFault::kPrefixTwice, std::next(twice)->second.second});
 }
 
-Problem check_prefixes(const ForwardingSettings& forwarding, std::size_t ports) {
+Checked check_prefixes(const ForwardingSettings& forwarding, std::size_t ports) {
   const auto& routes = forwarding.prefixes;
-  if (routes.size() > kPrefixesMax) return SwitchError{SwitchFault::kPrefixes, routes.size()};
+  if (routes.size() > kPrefixesMax) {
+    return failure(SwitchError{SwitchFault::kPrefixes, routes.size()});
+  }
   for (std::size_t i = 0; i < routes.size(); ++i) {
-    if (const auto fault = check_prefix(routes[i], forwarding.block, ports)) {
-      return SwitchError{*fault, i};
+    if (const auto result = check_prefix(routes[i], forwarding.block, ports); !result) {
+      return failure(SwitchError{result.error(), i});
     }
   }
   return check_twice(routes);
@@ -100,14 +103,16 @@ std::string_view describe(SwitchFault fault) {
 static_assert(kPortsMax == 2048 && kBuffersMax == 65'536 && kPrefixesMax == 4096,
               "as the texts say");
 
-std::optional<SwitchError> check(const SwitchSettings& settings) {
+Result<void, SwitchError> check(const SwitchSettings& settings) {
   const std::size_t ports = settings.ports.size();
-  if (ports == 0 || ports > kPortsMax) return SwitchError{SwitchFault::kPorts, ports};
+  if (ports == 0 || ports > kPortsMax) return failure(SwitchError{SwitchFault::kPorts, ports});
   if (settings.buffers == 0 || settings.buffers > kBuffersMax) {
-    return SwitchError{SwitchFault::kBuffers, settings.buffers};
+    return failure(SwitchError{SwitchFault::kBuffers, settings.buffers});
   }
-  if (const Problem bad = check_dscp(settings.dscp)) return bad;
-  if (const Problem bad = check_usids(settings.forwarding.usids, ports)) return bad;
+  if (const auto result = check_dscp(settings.dscp); !result) return failure(result.error());
+  if (const auto result = check_usids(settings.forwarding.usids, ports); !result) {
+    return failure(result.error());
+  }
   return check_prefixes(settings.forwarding, ports);
 }
 

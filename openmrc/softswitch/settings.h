@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "openmrc/base/result.h"
 #include "openmrc/softswitch/limits.h"
 #include "openmrc/softswitch/prefix_table.h"
 #include "openmrc/softswitch/queue_policy.h"
@@ -65,7 +65,7 @@ struct SwitchError {
   bool operator==(const SwitchError&) const = default;
 };
 
-// Nothing if a switch can be made of them.
-std::optional<SwitchError> check(const SwitchSettings& settings);
+// Whether a switch can be made of them.
+[[nodiscard]] Result<void, SwitchError> check(const SwitchSettings& settings);
 
 }  // namespace openmrc::softswitch

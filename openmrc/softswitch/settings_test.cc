@@ -27,16 +27,16 @@ SwitchSettings sound() {
 }
 
 template <class Change>
-std::optional<SwitchError> after(Change change) {
+Result<void, SwitchError> after(Change change) {
   SwitchSettings settings = sound();
   change(settings);
-  const auto error = check(settings);
-  EXPECT_EQ(Switch::make(settings).has_value(), !error.has_value());
-  return error;
+  const auto result = check(settings);
+  EXPECT_EQ(Switch::make(settings).has_value(), result.has_value());
+  return result;
 }
 
 TEST(SwitchSettings, SoundOnesPass) {
-  EXPECT_EQ(after([](SwitchSettings&) {}), std::nullopt);
+  EXPECT_TRUE(after([](SwitchSettings&) {}));
 }
 
 TEST(SwitchSettings, TheNumberOfPortsHasLimits) {
@@ -46,53 +46,51 @@ TEST(SwitchSettings, TheNumberOfPortsHasLimits) {
       s.forwarding = {};
     });
   };
-  EXPECT_EQ(with_ports(0), (SwitchError{SwitchFault::kPorts, 0}));
-  EXPECT_EQ(with_ports(1), std::nullopt);
-  EXPECT_EQ(with_ports(kPortsMax), std::nullopt);
-  EXPECT_EQ(with_ports(kPortsMax + 1), (SwitchError{SwitchFault::kPorts, kPortsMax + 1}));
+  EXPECT_EQ(with_ports(0), failure(SwitchError{SwitchFault::kPorts, 0}));
+  EXPECT_TRUE(with_ports(1));
+  EXPECT_TRUE(with_ports(kPortsMax));
+  EXPECT_EQ(with_ports(kPortsMax + 1), failure(SwitchError{SwitchFault::kPorts, kPortsMax + 1}));
 }
 
 TEST(SwitchSettings, TheNumberOfBuffersHasLimits) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.buffers = 0; }),
-            (SwitchError{SwitchFault::kBuffers, 0}));
+            failure(SwitchError{SwitchFault::kBuffers, 0}));
   EXPECT_EQ(after([](SwitchSettings& s) { s.buffers = kBuffersMax + 1; }),
-            (SwitchError{SwitchFault::kBuffers, kBuffersMax + 1}));
-  EXPECT_EQ(after([](SwitchSettings& s) { s.buffers = 1; }), std::nullopt);
+            failure(SwitchError{SwitchFault::kBuffers, kBuffersMax + 1}));
+  EXPECT_TRUE(after([](SwitchSettings& s) { s.buffers = 1; }));
 }
 
 TEST(SwitchSettings, ClassesHaveDifferentDscps) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.dscp.no_trim = s.dscp.trimmed_last_hop; }),
-            (SwitchError{SwitchFault::kDscp, 22}));
+            failure(SwitchError{SwitchFault::kDscp, 22}));
 }
 
 TEST(SwitchSettings, AUsidLeadsToOnePortThatIsThere) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.usids[1].usid = Usid(0); }),
-            (SwitchError{SwitchFault::kUsidZero, 1}));
+            failure(SwitchError{SwitchFault::kUsidZero, 1}));
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.usids[1].usid = Usid(2); }),
-            (SwitchError{SwitchFault::kUsidTwice, 1}));
+            failure(SwitchError{SwitchFault::kUsidTwice, 1}));
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.usids[0].port = PortIndex(2); }),
-            (SwitchError{SwitchFault::kUsidPort, 0}));
+            failure(SwitchError{SwitchFault::kUsidPort, 0}));
 }
 
 TEST(SwitchSettings, APrefixIsOne) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.prefixes[1].prefix.length = 129; }),
-            (SwitchError{SwitchFault::kPrefixLength, 1}));
+            failure(SwitchError{SwitchFault::kPrefixLength, 1}));
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.prefixes[1].prefix.length = 7; }),
-            (SwitchError{SwitchFault::kPrefixBits, 1}));
-  EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.prefixes[1].prefix.length = 8; }),
-            std::nullopt);
+            failure(SwitchError{SwitchFault::kPrefixBits, 1}));
+  EXPECT_TRUE(after([](SwitchSettings& s) { s.forwarding.prefixes[1].prefix.length = 8; }));
 }
 
 TEST(SwitchSettings, APrefixIsThereOnce) {
   EXPECT_EQ(
       after([](SwitchSettings& s) { s.forwarding.prefixes.push_back(s.forwarding.prefixes[0]); }),
-      (SwitchError{SwitchFault::kPrefixTwice, 2}));
+      failure(SwitchError{SwitchFault::kPrefixTwice, 2}));
   // The same address with another length is another prefix.
-  EXPECT_EQ(after([](SwitchSettings& s) {
-              s.forwarding.prefixes.push_back(s.forwarding.prefixes[1]);
-              s.forwarding.prefixes[2].prefix.length = 65;
-            }),
-            std::nullopt);
+  EXPECT_TRUE(after([](SwitchSettings& s) {
+    s.forwarding.prefixes.push_back(s.forwarding.prefixes[1]);
+    s.forwarding.prefixes[2].prefix.length = 65;
+  }));
 }
 
 TEST(SwitchSettings, APrefixIsNotWithinTheBlock) {
@@ -101,21 +99,21 @@ TEST(SwitchSettings, APrefixIsNotWithinTheBlock) {
       s.forwarding.prefixes[0].prefix = {Ipv6Address::of({0xfcbb, low, 0, 0, 0, 0, 0, 0}), length};
     });
   };
-  EXPECT_EQ(with(0xbb00, 32), (SwitchError{SwitchFault::kPrefixInBlock, 0}));
-  EXPECT_EQ(with(0xbb00, 48), (SwitchError{SwitchFault::kPrefixInBlock, 0}));
-  EXPECT_EQ(with(0xbb00, 31), std::nullopt);
-  EXPECT_EQ(with(0xbb01, 32), std::nullopt);
+  EXPECT_EQ(with(0xbb00, 32), failure(SwitchError{SwitchFault::kPrefixInBlock, 0}));
+  EXPECT_EQ(with(0xbb00, 48), failure(SwitchError{SwitchFault::kPrefixInBlock, 0}));
+  EXPECT_TRUE(with(0xbb00, 31));
+  EXPECT_TRUE(with(0xbb01, 32));
 }
 
 TEST(SwitchSettings, APrefixHasPortsThatAreThere) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.prefixes[1].ports.clear(); }),
-            (SwitchError{SwitchFault::kPrefixNoPorts, 1}));
+            failure(SwitchError{SwitchFault::kPrefixNoPorts, 1}));
   EXPECT_EQ(after([](SwitchSettings& s) { s.forwarding.prefixes[0].ports[1] = PortIndex(2); }),
-            (SwitchError{SwitchFault::kPrefixPort, 0}));
+            failure(SwitchError{SwitchFault::kPrefixPort, 0}));
   EXPECT_EQ(after([](SwitchSettings& s) {
               s.forwarding.prefixes[0].ports.assign(kPortsMax + 1, PortIndex(0));
             }),
-            (SwitchError{SwitchFault::kPrefixManyPorts, 0}));
+            failure(SwitchError{SwitchFault::kPrefixManyPorts, 0}));
 }
 
 TEST(SwitchSettings, TheNumberOfPrefixesHasALimit) {
@@ -129,9 +127,9 @@ TEST(SwitchSettings, TheNumberOfPrefixesHasALimit) {
       }
     });
   };
-  EXPECT_EQ(with_prefixes(kPrefixesMax), std::nullopt);
+  EXPECT_TRUE(with_prefixes(kPrefixesMax));
   EXPECT_EQ(with_prefixes(kPrefixesMax + 1),
-            (SwitchError{SwitchFault::kPrefixes, kPrefixesMax + 1}));
+            failure(SwitchError{SwitchFault::kPrefixes, kPrefixesMax + 1}));
 }
 
 TEST(SwitchSettings, EveryFaultHasATextOfItsOwn) {

@@ -23,7 +23,7 @@ Result<PortIndex, Drop> drop(PortCounters& counters, Drop reason) {
 }  // namespace
 
 Result<Switch, SwitchError> Switch::make(const SwitchSettings& settings) {
-  if (const auto bad = check(settings)) return failure(*bad);
+  if (const auto result = check(settings); !result) return failure(result.error());
   return Switch(settings);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/verbs/profiles_in_use.h"
 
+#include "openmrc/host/transport.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>

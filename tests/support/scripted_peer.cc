@@ -100,13 +100,13 @@ core::ReadyToSendAttributes ScriptedPeer::send_attributes() const {
 Qpn ScriptedPeer::connect(Qpn remote, std::uint16_t host) {
   const Qpn qpn = *endpoint_.create_queue_pair();
   const auto up_to = [&](QueuePairState state) { return options_.state >= state; };
-  const bool refused =
-      (up_to(QueuePairState::kInit) && endpoint_.to_init(qpn, init_attributes())) ||
-      (up_to(QueuePairState::kReadyToRecv) &&
-       endpoint_.to_ready_to_recv(qpn, now_, receive_attributes(remote, host))) ||
-      (up_to(QueuePairState::kReadyToSend) &&
+  const bool accepted =
+      (!up_to(QueuePairState::kInit) || endpoint_.to_init(qpn, init_attributes())) &&
+      (!up_to(QueuePairState::kReadyToRecv) ||
+       endpoint_.to_ready_to_recv(qpn, now_, receive_attributes(remote, host))) &&
+      (!up_to(QueuePairState::kReadyToSend) ||
        endpoint_.to_ready_to_send(qpn, now_, send_attributes()));
-  OPENMRC_CHECK(!refused, "the options do not make a queue pair");
+  OPENMRC_CHECK(accepted, "the options do not make a queue pair");
   return qpn;
 }
 
@@ -174,13 +174,13 @@ std::optional<core::Failure> ScriptedPeer::failure() {
 
 void ScriptedPeer::post(core::WorkId id, std::uint32_t length,
                         std::optional<wire::Immediate> immediate) {
-  const auto error = endpoint_.post_write(qpn_, now_,
-                                          {.id = id,
-                                           .data = wire::Payload::of_length(length),
-                                           .remote_address = kMemoryAddress,
-                                           .rkey = rkey_,
-                                           .immediate = immediate});
-  OPENMRC_CHECK(!error, "the write is not accepted");
+  const auto posted = endpoint_.post_write(qpn_, now_,
+                                           {.id = id,
+                                            .data = wire::Payload::of_length(length),
+                                            .remote_address = kMemoryAddress,
+                                            .rkey = rkey_,
+                                            .immediate = immediate});
+  OPENMRC_CHECK(posted.has_value(), "the write is not accepted");
 }
 
 wire::RdmaWrite ScriptedPeer::write(std::int64_t index) const {

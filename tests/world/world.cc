@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/decode.h"
 #include "tests/world/timeline.h"
 
@@ -150,8 +151,8 @@ void World::connect(std::size_t queue_pair) {
 void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn remote_psn) {
   Host& h = host(side);
   const Qpn qpn = h.qpns[queue_pair];
-  const auto worked = [](const std::optional<core::ModifyError>& error) {
-    OPENMRC_CHECK(!error, "a world's connection can be made");
+  const auto worked = [](const Result<void, core::ModifyError>& result) {
+    OPENMRC_CHECK(result.has_value(), "a world's connection can be made");
   };
   worked(h.endpoint->to_init(
       qpn, {.domain = h.domain, .ev_profile = h.ev_profile, .cc_profile = h.cc_profile}));
@@ -166,7 +167,7 @@ void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn rem
   worked(h.endpoint->to_ready_to_send(qpn, now_, send));
   for (const Write& write : writes_) {
     if (write.plan->immediate) {
-      OPENMRC_CHECK(!h.endpoint->post_receive(qpn, 1), "there is room for receives");
+      OPENMRC_CHECK(h.endpoint->post_receive(qpn, 1).has_value(), "there is room for receives");
     }
   }
   h.sending->on_connected(qpn, own_psn);
@@ -246,14 +247,14 @@ void World::post(const Write& write) {
   const auto id = static_cast<core::WorkId>(&write - writes_.data());
   const std::optional<wire::Immediate> immediate =
       plan.immediate ? std::optional(write.immediate) : std::nullopt;
-  const auto error = h.endpoint->post_write(h.qpns[plan.queue_pair], now_,
-                                            {.id = id,
-                                             .data = wire::Payload::of_bytes(slice.source),
-                                             .remote_address = kRemoteBase + slice.offset,
-                                             .rkey = host(other(plan.side)).rkey,
-                                             .immediate = immediate});
-  if (error == core::PostError::kState) return;  // the connection has failed before
-  OPENMRC_CHECK(!error, "a world's writes can be posted");
+  const auto posted = h.endpoint->post_write(h.qpns[plan.queue_pair], now_,
+                                             {.id = id,
+                                              .data = wire::Payload::of_bytes(slice.source),
+                                              .remote_address = kRemoteBase + slice.offset,
+                                              .rkey = host(other(plan.side)).rkey,
+                                              .immediate = immediate});
+  if (posted == failure(core::PostError::kState)) return;  // the connection has failed before
+  OPENMRC_CHECK(posted.has_value(), "a world's writes can be posted");
   target.posted(write.slice);
   h.streams[plan.queue_pair].posted(
       {.id = id, .slice = write.slice, .length = plan.length, .immediate = immediate});

@@ -16,7 +16,7 @@
 #include "openmrc/agent/agent_state_file.h"
 #include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
-#include "openmrc/host/path_profiles.h"
+#include "openmrc/host/transport.h"
 
 namespace openmrc::tools {
 namespace {
@@ -58,18 +58,20 @@ Result<host::Config, Error> load(const Options& options) {
                        .remedy = "see openmrc.toml(5); --config or $OPENMRC_CONFIG name the file"});
 }
 
-std::optional<Error> restore(const std::string& file, libmrc::ProfileStore& store) {
+Result<void, Error> restore(const std::string& file, libmrc::ProfileStore& store) {
   const auto text = libmrc::read_state_file(file);
-  if (!text) return Error{.what = text.error(), .remedy = "run as root, or name another: --state"};
+  if (!text) {
+    return failure(Error{.what = text.error(), .remedy = "run as root, or name another: --state"});
+  }
   std::vector<std::string> left_out;
-  if (const auto error = libmrc::restore_state(*text, store, left_out)) {
-    return Error{.what = file + ": " + *error,
-                 .remedy = "move the file away to begin without profiles"};
+  if (const auto restored = libmrc::restore_state(*text, store, left_out); !restored) {
+    return failure(Error{.what = file + ": " + restored.error(),
+                         .remedy = "move the file away to begin without profiles"});
   }
   for (const std::string& each : left_out) {
     fmt::print(stderr, "mrcd: left out, because the device has changed: {}\n", each);
   }
-  return std::nullopt;
+  return {};
 }
 
 // Until a signal comes.
@@ -77,8 +79,9 @@ int serve(libmrc::AgentServer& server, libmrc::Agent& agent, const libmrc::Profi
           const std::string& file) {
   const auto save = [&] {
     if (!agent.take_changed()) return;
-    if (const auto error = libmrc::write_state_file(file, libmrc::state_text(store))) {
-      complain({.what = *error, .remedy = "a restart would forget the change; see --state"});
+    if (const auto written = libmrc::write_state_file(file, libmrc::state_text(store)); !written) {
+      complain(
+          {.what = written.error(), .remedy = "a restart would forget the change; see --state"});
     }
   };
   while (g_ending == 0) {
@@ -91,10 +94,12 @@ int serve(libmrc::AgentServer& server, libmrc::Agent& agent, const libmrc::Profi
 int run(const Options& options) {
   const auto config = load(options);
   if (!config) return complain(config.error());
-  const auto paths = host::PathProfiles::make(*config);
+  const auto paths = host::plan_paths(*config);
   if (!paths) return complain(paths.error());
   libmrc::ProfileStore store({.planes = config->ports.size()}, paths->profiles().front());
-  if (const auto error = restore(options.state, store)) return complain(*error);
+  if (const auto restored = restore(options.state, store); !restored) {
+    return complain(restored.error());
+  }
 
   libmrc::Agent::Names names{.host = config->name};
   for (const datapath::Port& port : config->ports) names.interfaces.push_back(port.interface);

@@ -149,8 +149,8 @@ Outcome EvProfileStore::shape(EvProfileId id, EvProfile& profile) const {
   if (!format.mode || format.widths.empty()) {
     return refused(EINVAL, "the profile's format has no mode or no fields");
   }
-  if (const auto error = core::check_fields(core_format(format), profile.fields)) {
-    return refused(EINVAL, std::string(core::describe(*error)));
+  if (const auto result = core::check_fields(core_format(format), profile.fields); !result) {
+    return refused(EINVAL, std::string(core::describe(result.error())));
   }
   auto outcome =
       *profile.mode == MRC_CTL_EV_MODE_EXP ? shape_explicit(profile) : shape_generated(id, profile);
@@ -234,7 +234,7 @@ Outcome EvProfileStore::check_new_ev(const EvProfile& profile, const EvKey& ev) 
   const core::EvFields identity = core::identity_fields(core);
   const std::span<const core::EvField> fields =
       profile.fields.empty() ? std::span<const core::EvField>(identity) : profile.fields;
-  if (core::check_fields(core, fields) || !core::expand(core, fields, ev.value)) {
+  if (!core::check_fields(core, fields) || !core::expand(core, fields, ev.value)) {
     return refused(EINVAL, "an EV has bits that no field takes");
   }
   return {};

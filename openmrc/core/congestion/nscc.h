@@ -9,9 +9,6 @@
 
 namespace openmrc::core {
 
-struct SackSignal;
-struct TrimSignal;
-struct LossSignal;
 class Nscc;
 
 // What the settings of NSCC may be. The constructor brings a setting outside its range to the

@@ -35,6 +35,9 @@ inline constexpr std::size_t kEndpointRequestsAwaitedMax = 1024;
 // Events that have not been fetched; further ones are dropped and counted.
 inline constexpr std::size_t kEventsMax = 1024;
 
+// A burst of at most so many packets sends its data before its control packets.
+inline constexpr std::size_t kSmallBurst = 8;
+
 // How many packets one queue pair may send before it is the next one's turn.
 inline constexpr unsigned kBurstPerQueuePair = 8;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "openmrc/base/time.h"
 #include "openmrc/core/memory/memory_regions.h"
 #include "openmrc/core/paths/ev_prober.h"
+#include "openmrc/core/paths/path_set.h"
+#include "openmrc/core/paths/return_routes.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/ip_address.h"
 
@@ -23,6 +26,7 @@ using CcProfileId = Strong<struct CcProfileIdTag, std::uint32_t>;
 struct SackSettings {
   std::uint32_t threshold_bytes = 16 * 1024;  // of payload since the last SACK
   std::uint32_t packet_bytes_min = 1024;      // what a smaller packet counts as
+  bool operator==(const SackSettings&) const = default;
 };
 
 // The numbers of endpoint requests (MRC 7.3), which answers repeat. Endpoints that share a UDP port
@@ -46,6 +50,7 @@ struct EndpointLimits {
   std::size_t receives_outstanding = 1u << 20;  // the same
   std::size_t early_immediates = 1u << 16;      // arrived before what they wait for
   std::size_t packets_in_flight = 1u << 20;
+  bool operator==(const EndpointLimits&) const = default;
 };
 
 struct EndpointSettings {
@@ -61,12 +66,15 @@ struct EndpointSettings {
   // How many packets in a row take one EV, 1 to kEvBurstMax: with segmentation offload they leave
   // in one system call. 1 is pure spraying.
   std::uint8_t ev_burst = 1;
+  PathPolicy path_policy = PathPolicy::kSpray;
   // Nothing is declared lost before something has arrived that was sent so much later. For hosts
   // that are at times late by more than the network ever is.
   Duration reorder_floor{};
   // What a smaller packet takes of the congestion window. For software, to which every packet costs
   // about the same: a window full of tiny ones would be thousands, and each of them late.
   ByteCount packet_weight_min{};
+  // For answers to hosts that are no peers; null: to their address, by whatever route it has.
+  std::shared_ptr<const ReturnRoutes> return_routes{};
   EndpointLimits limits{};
 };
 

@@ -107,40 +107,42 @@ void Endpoint::leave_peer(QueuePair& qp) {
   if (--peer.queue_pairs == 0) peers_.remove(index);
 }
 
-std::optional<ModifyError> Endpoint::to_init(Qpn qpn, const InitAttributes& attributes) {
+Result<void, ModifyError> Endpoint::to_init(Qpn qpn, const InitAttributes& attributes) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return ModifyError::kNoQueuePair;
-  if (!next_state(qp->state, QueuePairInput::kToInit)) return ModifyError::kTransition;
+  if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
+  if (!next_state(qp->state, QueuePairInput::kToInit)) return failure(ModifyError::kTransition);
   if (attributes.ev_profile.raw() >= ev_profiles_.size() ||
       attributes.cc_profile.raw() >= cc_profiles_.size()) {
-    return ModifyError::kProfile;
+    return failure(ModifyError::kProfile);
   }
   qp->init = attributes;
   qp->connection.domain = attributes.domain;
   qp->state = QueuePairState::kInit;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<ModifyError> Endpoint::check(const InitAttributes& init,
-                                           const ReadyToRecvAttributes& attributes) const {
+Result<void, ModifyError> Endpoint::check(const InitAttributes& init,
+                                          const ReadyToRecvAttributes& attributes) const {
   const std::size_t planes = context_.settings.addresses.size();
   if (init.ev_profile.raw() >= ev_profiles_.size() ||
       init.cc_profile.raw() >= cc_profiles_.size()) {
-    return ModifyError::kProfile;
+    return failure(ModifyError::kProfile);
   }
-  if (attributes.remote_qpn < kFirstUsableQpn) return ModifyError::kRemoteQpn;
-  if (attributes.mtu < kMtuMin || attributes.mtu > kMtuMax) return ModifyError::kMtu;
-  if (attributes.mpr_dest == 0 || attributes.max_wimm_dest == 0) return ModifyError::kWindow;
+  if (attributes.remote_qpn < kFirstUsableQpn) return failure(ModifyError::kRemoteQpn);
+  if (attributes.mtu < kMtuMin || attributes.mtu > kMtuMax) return failure(ModifyError::kMtu);
+  if (attributes.mpr_dest == 0 || attributes.max_wimm_dest == 0) {
+    return failure(ModifyError::kWindow);
+  }
   if (attributes.remote_addresses.size() != planes ||
       ev_profile(init.ev_profile).planes() != planes) {
-    return ModifyError::kPlanes;
+    return failure(ModifyError::kPlanes);
   }
   const bool any_ipv4 = std::any_of(attributes.remote_addresses.begin(),
                                     attributes.remote_addresses.end(), wire::is_mapped_ipv4);
   if (any_ipv4 && ev_profile(init.ev_profile).mode() != EvFormatMode::kUdp) {
-    return ModifyError::kEvFormat;
+    return failure(ModifyError::kEvFormat);
   }
-  return std::nullopt;
+  return {};
 }
 
 PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& attributes) {
@@ -155,8 +157,9 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
   });
   if (!known) {
     const ProfileEntry& entry = *ev_profiles_[qp.init.ev_profile.raw()];
-    auto peer = std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()],
-                                       rng_.next(), context_.settings.ev_burst);
+    auto peer =
+        std::make_unique<Peer>(*entry.profile, cc_profiles_[qp.init.cc_profile.raw()], rng_.next(),
+                               context_.settings.ev_burst, context_.settings.path_policy);
     peer->serial = ++serial_;
     peer->addresses = attributes.remote_addresses;
     peer->is_ipv4 = wire::is_mapped_ipv4(attributes.remote_addresses[0]);
@@ -171,15 +174,17 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
   return *known;
 }
 
-std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
-                                                      const ReadyToRecvAttributes& attributes) {
+Result<void, ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
+                                                     const ReadyToRecvAttributes& attributes) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return ModifyError::kNoQueuePair;
-  if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) return ModifyError::kTransition;
+  if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
+  if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) {
+    return failure(ModifyError::kTransition);
+  }
   InitAttributes init = qp->init;
   init.ev_profile = attributes.ev_profile.value_or(init.ev_profile);
   init.cc_profile = attributes.cc_profile.value_or(init.cc_profile);
-  if (const auto error = check(init, attributes)) return error;
+  if (const auto result = check(init, attributes); !result) return failure(result.error());
   qp->init = init;
   qp->connection.remote = attributes.remote_qpn;
   qp->connection.serial = ++serial_;
@@ -194,27 +199,29 @@ std::optional<ModifyError> Endpoint::to_ready_to_recv(Qpn qpn, Instant now,
   if (local_ports_ != PlaneMask::first(planes())) {
     report_port_status(qp->connection.peer, peers_[qp->connection.peer], now);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<ModifyError> Endpoint::check(const ReadyToSendAttributes& attributes) {
-  if (attributes.mpr == 0 || attributes.max_wimm == 0) return ModifyError::kWindow;
+Result<void, ModifyError> Endpoint::check(const ReadyToSendAttributes& attributes) {
+  if (attributes.mpr == 0 || attributes.max_wimm == 0) return failure(ModifyError::kWindow);
   if (attributes.timeout > kTimeoutExponentMax || attributes.linear_retries > kLinearRetriesMax ||
       attributes.exponential_retries > kExponentialRetriesMax) {
-    return ModifyError::kRetry;
+    return failure(ModifyError::kRetry);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<ModifyError> Endpoint::to_ready_to_send(Qpn qpn, Instant now,
-                                                      const ReadyToSendAttributes& attributes) {
+Result<void, ModifyError> Endpoint::to_ready_to_send(Qpn qpn, Instant now,
+                                                     const ReadyToSendAttributes& attributes) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return ModifyError::kNoQueuePair;
-  if (!next_state(qp->state, QueuePairInput::kToReadyToSend)) return ModifyError::kTransition;
-  if (const auto error = check(attributes)) return error;
+  if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
+  if (!next_state(qp->state, QueuePairInput::kToReadyToSend)) {
+    return failure(ModifyError::kTransition);
+  }
+  if (const auto result = check(attributes); !result) return failure(result.error());
   qp->requestor = Requestor(attributes);
   change_state(*qp, QueuePairState::kReadyToSend, now);
-  return std::nullopt;
+  return {};
 }
 
 void Endpoint::change_state(QueuePair& qp, QueuePairState state, Instant now) {
@@ -227,25 +234,25 @@ void Endpoint::change_state(QueuePair& qp, QueuePairState state, Instant now) {
   }
 }
 
-std::optional<ModifyError> Endpoint::to_error(Qpn qpn, Instant now) {
+Result<void, ModifyError> Endpoint::to_error(Qpn qpn, Instant now) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return ModifyError::kNoQueuePair;
+  if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   qp->responder.flush(context_, qp->connection.local, Flush::kComplete);
   if (answers_requests(qp->state)) {
     qp->requestor.flush(turn(*qp, now), {.status = WorkStatus::kFlushed}, Flush::kComplete);
     wake_waiting(peers_[qp->connection.peer]);  // its share of the window is free
   }
   change_state(*qp, QueuePairState::kError, now);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<ModifyError> Endpoint::to_reset(Qpn qpn) {
+Result<void, ModifyError> Endpoint::to_reset(Qpn qpn) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return ModifyError::kNoQueuePair;
+  if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   disconnect(*qp, Flush::kForget, Instant{});
   qp->state = QueuePairState::kReset;
   qp->refusal.reset();
-  return std::nullopt;
+  return {};
 }
 
 // MRC 6.1: the protocol ends a queue pair.
@@ -282,16 +289,16 @@ std::optional<QueuePairState> Endpoint::state(Qpn qpn) const {
   return qp->state;
 }
 
-std::optional<PostError> Endpoint::post_write(Qpn qpn, Instant now, const WriteRequest& request) {
+Result<void, PostError> Endpoint::post_write(Qpn qpn, Instant now, const WriteRequest& request) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return PostError::kNoQueuePair;
-  if (qp->state != QueuePairState::kReadyToSend) return PostError::kState;
+  if (qp == nullptr) return failure(PostError::kNoQueuePair);
+  if (qp->state != QueuePairState::kReadyToSend) return failure(PostError::kState);
   const std::uint32_t length = request.data.size();
   if (request.remote_address > std::numeric_limits<std::uint64_t>::max() - length) {
-    return PostError::kAddressWraps;
+    return failure(PostError::kAddressWraps);
   }
   const PoolIndex index = context_.messages.take();
-  if (index == kNoElement) return PostError::kLimit;
+  if (index == kNoElement) return failure(PostError::kLimit);
   const std::uint32_t mtu = qp->connection.mtu;
   context_.messages[index] = {
       .id = request.id,
@@ -304,20 +311,20 @@ std::optional<PostError> Endpoint::post_write(Qpn qpn, Instant now, const WriteR
       .has_immediate = request.immediate.has_value()};
   qp->requestor.post(turn(*qp, now), index);
   make_ready(*qp);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<PostError> Endpoint::post_receive(Qpn qpn, WorkId id) {
+Result<void, PostError> Endpoint::post_receive(Qpn qpn, WorkId id) {
   QueuePair* qp = find(qpn);
-  if (qp == nullptr) return PostError::kNoQueuePair;
+  if (qp == nullptr) return failure(PostError::kNoQueuePair);
   if (qp->state == QueuePairState::kReset || qp->state == QueuePairState::kError) {
-    return PostError::kState;
+    return failure(PostError::kState);
   }
   const PoolIndex index = context_.receives.take();
-  if (index == kNoElement) return PostError::kLimit;
+  if (index == kNoElement) return failure(PostError::kLimit);
   context_.receives[index].id = id;
   qp->responder.post_receive(context_, index);
-  return std::nullopt;
+  return {};
 }
 
 std::optional<Completion> Endpoint::poll_completion() {

@@ -82,17 +82,18 @@ class Endpoint {
   // Queue pairs (MRC 6.1, 10.1).
   Result<Qpn, CreateError> create_queue_pair();
   bool destroy_queue_pair(Qpn qpn);
-  std::optional<ModifyError> to_init(Qpn qpn, const InitAttributes& attributes);
-  std::optional<ModifyError> to_ready_to_recv(Qpn qpn, Instant now,
-                                              const ReadyToRecvAttributes& attributes);
-  std::optional<ModifyError> to_ready_to_send(Qpn qpn, Instant now,
-                                              const ReadyToSendAttributes& attributes);
-  std::optional<ModifyError> to_error(Qpn qpn, Instant now);
-  std::optional<ModifyError> to_reset(Qpn qpn);
+  [[nodiscard]] Result<void, ModifyError> to_init(Qpn qpn, const InitAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_recv(Qpn qpn, Instant now,
+                                                           const ReadyToRecvAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> to_ready_to_send(Qpn qpn, Instant now,
+                                                           const ReadyToSendAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> to_error(Qpn qpn, Instant now);
+  [[nodiscard]] Result<void, ModifyError> to_reset(Qpn qpn);
   [[nodiscard]] std::optional<QueuePairState> state(Qpn qpn) const;
 
-  std::optional<PostError> post_write(Qpn qpn, Instant now, const WriteRequest& request);
-  std::optional<PostError> post_receive(Qpn qpn, WorkId id);
+  [[nodiscard]] Result<void, PostError> post_write(Qpn qpn, Instant now,
+                                                   const WriteRequest& request);
+  [[nodiscard]] Result<void, PostError> post_receive(Qpn qpn, WorkId id);
 
   // A packet that arrived on the port of `plane`. Its payload is used up when this returns.
   void handle_packet(Instant now, Plane plane, const wire::Packet& packet);
@@ -103,8 +104,8 @@ class Endpoint {
 
   // Fills in packets to be sent now, each from a port in `free_ports`; returns how many. Payloads
   // refer to the memory of posted writes. The records may be used again and again, which saves
-  // clearing them. `ports_taken` removes a port from `free_ports` after each packet: for ports that
-  // take one at a time.
+  // clearing them. They leave in the order given, unless each goes by a port of its own:
+  // kTakenOnce, for ports that take one packet at a time.
   enum class Ports : std::uint8_t { kReused, kTakenOnce };
   [[nodiscard]] std::size_t poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                           std::span<Transmit> out);
@@ -159,9 +160,9 @@ class Endpoint {
   [[nodiscard]] Turn turn(QueuePair& qp, Instant now) {
     return {context_, qp.connection, peers_[qp.connection.peer], now};
   }
-  [[nodiscard]] std::optional<ModifyError> check(const InitAttributes& init,
-                                                 const ReadyToRecvAttributes& attributes) const;
-  [[nodiscard]] static std::optional<ModifyError> check(const ReadyToSendAttributes& attributes);
+  [[nodiscard]] Result<void, ModifyError> check(const InitAttributes& init,
+                                                const ReadyToRecvAttributes& attributes) const;
+  [[nodiscard]] static Result<void, ModifyError> check(const ReadyToSendAttributes& attributes);
   PeerIndex join_peer(const QueuePair& qp, const ReadyToRecvAttributes& attributes);
   void leave_peer(QueuePair& qp);
   void disconnect(QueuePair& qp, Flush how, Instant now);
@@ -220,6 +221,7 @@ class Endpoint {
   [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
   void set_route(const Peer& peer, const PathSet::Choice& path, Transmit& out) const;
   static void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet);
+  void set_return_route(Transmit& out) const;
   void set_control(Transmit& out, wire::TrafficClass traffic_class) const;
   void make_ready(QueuePair& qp);
   void wake_waiting(Peer& peer);

@@ -33,17 +33,26 @@ void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destinat
   set_ipv6(source, destination, ev, packet);
 }
 
+// In a small burst data leaves before the control packets: somebody waits for it, and on a host
+// each packet that leaves earlier makes it wait for a system call.
+void send_data_first(std::span<Transmit> burst, std::size_t controls) {
+  if (controls == 0 || controls == burst.size()) return;
+  std::rotate(burst.begin(), burst.begin() + static_cast<std::ptrdiff_t>(controls), burst.end());
+}
+
 }  // namespace
 
 std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                     std::span<Transmit> out) {
   std::size_t count = 0;
+  std::size_t controls = 0;
   // What has no free port goes to the end of its queue; each is asked once.
   std::size_t control_tries = context_.control.size();
   std::size_t blocked = 0;
   while (count < out.size() && !free_ports.empty()) {
     Sent sent = Sent::kNothingToSend;
-    if (control_tries > 0 && !context_.control.empty()) {
+    const bool is_control = control_tries > 0 && !context_.control.empty();
+    if (is_control) {
       --control_tries;
       sent = send_control(now, free_ports, out[count]);
       if (sent != Sent::kYes) continue;
@@ -55,7 +64,9 @@ std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports por
     }
     if (ports == Ports::kTakenOnce) free_ports.remove(out[count].plane);
     ++count;
+    if (is_control) ++controls;
   }
+  if (count <= kSmallBurst && ports == Ports::kReused) send_data_first(out.first(count), controls);
   return count;
 }
 
@@ -166,6 +177,13 @@ void Endpoint::set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& pac
       .source = route.source,
       .destination = profile.entry(ev).outer | peer.path_overlay,
       .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
+}
+
+void Endpoint::set_return_route(Transmit& out) const {
+  auto* route = std::get_if<wire::Ipv6Route>(&out.packet.route);
+  if (route == nullptr || !context_.settings.return_routes) return;
+  route->encapsulation =
+      context_.settings.return_routes->route_to(out.plane, route->source, route->destination);
 }
 
 // MRC 8: control packets are not marked and not trimmed.
@@ -329,7 +347,8 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
   return Sent::kYes;
 }
 
-// MRC 7.3: to a peer over a path that is known to work; to an unknown peer back the way it came.
+// MRC 7.3: to a peer over a path that is known to work; to others back by the plane and EV that the
+// request came by.
 Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const ControlItem& item,
                                        Transmit& out) {
   Peer* known = nullptr;
@@ -349,6 +368,7 @@ Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const Contr
     out.packet.udp_port = context_.settings.udp_port;
     const wire::Ipv6Address& source = context_.settings.addresses[item.plane.raw()];
     set_plain(source, item.address, item.ev, out.packet);
+    set_return_route(out);
   }
   set_control(out, wire::TrafficClass::kControl);
   out.packet.transport.body = wire::EndpointResponse{

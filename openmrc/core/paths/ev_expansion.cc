@@ -78,33 +78,33 @@ std::uint32_t deposit(std::uint32_t number, std::uint32_t mask) {
   return spread;
 }
 
-std::optional<FieldError> check_format(const EvFormat& format) {
+Result<void, FieldError> check_format(const EvFormat& format) {
   for (const std::uint8_t width : format.slot_widths) {
-    if (width == 0 || width > kEvFieldWidthMax) return FieldError::kSlotWidth;
+    if (width == 0 || width > kEvFieldWidthMax) return failure(FieldError::kSlotWidth);
   }
-  if (format.width() > ev_width_max(format.mode)) return FieldError::kFormatTooWide;
-  return std::nullopt;
+  if (format.width() > ev_width_max(format.mode)) return failure(FieldError::kFormatTooWide);
+  return {};
 }
 
-std::optional<FieldError> check_widths(const EvFormat& format, std::span<const EvField> fields) {
+Result<void, FieldError> check_widths(const EvFormat& format, std::span<const EvField> fields) {
   std::size_t sum = 0;
   for (const EvField& field : fields) {
-    if (field.width > kEvFieldWidthMax) return FieldError::kFieldTooWide;
+    if (field.width > kEvFieldWidthMax) return failure(FieldError::kFieldTooWide);
     sum += field.width;
   }
-  if (sum > format.width()) return FieldError::kFieldsWiderThanFormat;
+  if (sum > format.width()) return failure(FieldError::kFieldsWiderThanFormat);
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].width > format.slot_widths[i]) return FieldError::kFieldWiderThanSlot;
+    if (fields[i].width > format.slot_widths[i]) return failure(FieldError::kFieldWiderThanSlot);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<FieldError> check_values(const EvField& field) {
-  if (!fits(field.init, field.width)) return FieldError::kInitTooWide;
-  if (!fits(field.mask, field.width)) return FieldError::kMaskTooWide;
-  if (!fits(field.max, ones(field.mask))) return FieldError::kMaxTooLarge;
-  if (field.min > field.max) return FieldError::kRangeEmpty;
-  return std::nullopt;
+Result<void, FieldError> check_values(const EvField& field) {
+  if (!fits(field.init, field.width)) return failure(FieldError::kInitTooWide);
+  if (!fits(field.mask, field.width)) return failure(FieldError::kMaskTooWide);
+  if (!fits(field.max, ones(field.mask))) return failure(FieldError::kMaxTooLarge);
+  if (field.min > field.max) return failure(FieldError::kRangeEmpty);
+  return {};
 }
 
 }  // namespace
@@ -125,14 +125,14 @@ std::string_view describe(FieldError error) {
   return "unknown field error";
 }
 
-std::optional<FieldError> check_fields(const EvFormat& format, std::span<const EvField> fields) {
-  if (const auto error = check_format(format)) return error;
-  if (fields.size() > format.slot_widths.size()) return FieldError::kTooManyFields;
-  if (const auto error = check_widths(format, fields)) return error;
+Result<void, FieldError> check_fields(const EvFormat& format, std::span<const EvField> fields) {
+  if (const auto result = check_format(format); !result) return failure(result.error());
+  if (fields.size() > format.slot_widths.size()) return failure(FieldError::kTooManyFields);
+  if (const auto result = check_widths(format, fields); !result) return failure(result.error());
   for (const EvField& field : fields) {
-    if (const auto error = check_values(field)) return error;
+    if (const auto result = check_values(field); !result) return failure(result.error());
   }
-  return std::nullopt;
+  return {};
 }
 
 EvFields identity_fields(const EvFormat& format) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -87,7 +86,8 @@ enum class FieldError : std::uint8_t {
 std::string_view describe(FieldError error);
 
 // Nothing if the fields can fill the format. Fields may be fewer than slots.
-std::optional<FieldError> check_fields(const EvFormat& format, std::span<const EvField> fields);
+[[nodiscard]] Result<void, FieldError> check_fields(const EvFormat& format,
+                                                    std::span<const EvField> fields);
 
 // Fields that take every bit of every slot from the EV, so that it expands to itself: what a list
 // of EVs without fields means.

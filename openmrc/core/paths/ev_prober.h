@@ -15,6 +15,7 @@ namespace openmrc::core {
 struct ProbeSettings {
   std::uint8_t probe_successes = 3;           // in a row, to be good again
   Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
+  bool operator==(const ProbeSettings&) const = default;
 };
 
 // Probes the disabled paths until they work again (MRC 7.4.7, 9.3.1). Only says when to

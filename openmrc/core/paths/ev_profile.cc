@@ -13,20 +13,22 @@ namespace {
 using Fault = EvProfileFault;
 
 // What can be checked without the EVs.
-std::optional<EvProfileError> check_frame(const EvFormat& format, std::span<const EvField> fields,
-                                          std::size_t count, std::size_t planes,
-                                          const EvProfileOptions& options) {
-  if (const auto error = check_fields(format, fields)) {
-    return EvProfileError{.fault = Fault::kFields, .field = error};
+Result<void, EvProfileError> check_frame(const EvFormat& format, std::span<const EvField> fields,
+                                         std::size_t count, std::size_t planes,
+                                         const EvProfileOptions& options) {
+  if (const auto result = check_fields(format, fields); !result) {
+    return failure(EvProfileError{.fault = Fault::kFields, .field = result.error()});
   }
-  if (planes == 0 || planes > kPlanesMax) return EvProfileError{Fault::kPlanes, planes, kPlanesMax};
+  if (planes == 0 || planes > kPlanesMax) {
+    return failure(EvProfileError{Fault::kPlanes, planes, kPlanesMax});
+  }
   if (count > kEvsPerProfileMax) {
-    return EvProfileError{Fault::kTooManyEvs, count, kEvsPerProfileMax};
+    return failure(EvProfileError{Fault::kTooManyEvs, count, kEvsPerProfileMax});
   }
   if (options.min_active > count) {
-    return EvProfileError{Fault::kMinActive, options.min_active, count};
+    return failure(EvProfileError{Fault::kMinActive, options.min_active, count});
   }
-  return std::nullopt;
+  return {};
 }
 
 // How many EVs each plane has, if all have equally many.
@@ -133,21 +135,21 @@ std::string to_string(const EvProfileError& error) {
   return text;
 }
 
-std::optional<EvProfileError> EvProfile::add(Plane plane, const EvBits& value,
-                                             const EvBits& expanded) {
+Result<void, EvProfileError> EvProfile::add(Plane plane, const EvBits& value,
+                                            const EvBits& expanded) {
   const std::size_t index = entries_.size();
   EvEntry entry{.ev = carried_ev(mode_, expanded, index), .plane = plane};
   FindSlot& slot = find_[find_place(entry.ev)];
-  if (slot.index != kNoEv) return EvProfileError{Fault::kDuplicateEv, entry.ev.raw()};
+  if (slot.index != kNoEv) return failure(EvProfileError{Fault::kDuplicateEv, entry.ev.raw()});
   slot = {.ev = entry.ev, .index = static_cast<std::uint16_t>(index)};
   if (mode_ == EvFormatMode::kSrv6) entry.outer = address_at(expanded, 0);
   entries_.push_back(entry);
   values_.push_back(value);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<EvProfileError> EvProfile::fill(const ExplicitEvs& from,
-                                              std::span<const EvField> fields) {
+Result<void, EvProfileError> EvProfile::fill(const ExplicitEvs& from,
+                                             std::span<const EvField> fields) {
   const bool has_segment = from.format.has_segment();
   entries_.reserve(from.evs.size());
   values_.reserve(from.evs.size());
@@ -156,18 +158,22 @@ std::optional<EvProfileError> EvProfile::fill(const ExplicitEvs& from,
     for (std::size_t i = 0; i < from.evs.size(); ++i) {
       if (from.evs[i].port != port_of(plane)) continue;
       const auto expanded = expand(from.format, fields, from.evs[i].value);
-      if (!expanded) return EvProfileError{Fault::kBitsLeft, i};
-      if (auto error = add(plane, from.evs[i].value, *expanded)) return error;
+      if (!expanded) return failure(EvProfileError{Fault::kBitsLeft, i});
+      if (const auto result = add(plane, from.evs[i].value, *expanded); !result) {
+        return failure(result.error());
+      }
       if (has_segment) segments_.push_back(address_at(*expanded, 16));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 Result<EvProfile, EvProfileError> EvProfile::explicit_list(const ExplicitEvs& from) {
   const EvProfileOptions& options = from.options;
-  if (auto error = check_frame(from.format, from.fields, from.evs.size(), from.planes, options)) {
-    return failure(*error);
+  if (const auto result =
+          check_frame(from.format, from.fields, from.evs.size(), from.planes, options);
+      !result) {
+    return failure(result.error());
   }
   const auto per_plane = count_per_plane(from.evs, from.planes);
   if (!per_plane) return failure(per_plane.error());
@@ -181,15 +187,18 @@ Result<EvProfile, EvProfileError> EvProfile::explicit_list(const ExplicitEvs& fr
   profile.active_per_plane_ = options.active_per_plane == 0 ? *per_plane : options.active_per_plane;
   profile.min_active_ = options.min_active;
   const EvFields identity = identity_fields(from.format);
-  if (auto error = profile.fill(from, from.fields.empty() ? identity : from.fields)) {
-    return failure(*error);
+  if (const auto result = profile.fill(from, from.fields.empty() ? identity : from.fields);
+      !result) {
+    return failure(result.error());
   }
   return profile;
 }
 
 Result<EvProfile, EvProfileError> EvProfile::generated(const GeneratedEvs& from) {
-  if (auto error = check_frame(from.format, from.fields, from.count, from.planes, from.options)) {
-    return failure(*error);
+  if (const auto result =
+          check_frame(from.format, from.fields, from.count, from.planes, from.options);
+      !result) {
+    return failure(result.error());
   }
   const std::size_t different = count_different(from.fields);
   if (different < from.count) {

@@ -190,8 +190,10 @@ class EvProfile {
     return at;
   }
   // Only while it is made.
-  std::optional<EvProfileError> fill(const ExplicitEvs& from, std::span<const EvField> fields);
-  std::optional<EvProfileError> add(Plane plane, const EvBits& value, const EvBits& expanded);
+  [[nodiscard]] Result<void, EvProfileError> fill(const ExplicitEvs& from,
+                                                  std::span<const EvField> fields);
+  [[nodiscard]] Result<void, EvProfileError> add(Plane plane, const EvBits& value,
+                                                 const EvBits& expanded);
 
   EvFormatMode mode_ = EvFormatMode::kStev;
   std::size_t planes_ = 0;

@@ -9,12 +9,14 @@
 
 namespace openmrc::core {
 
-PathSet::PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst)
+PathSet::PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst,
+                 PathPolicy policy)
     : profile_(&profile),
       random_state_(split_mix(seed)),
       planes_(PlaneMask::first(profile.planes())),
       usable_(static_cast<std::uint16_t>(profile.size())),
       burst_(burst),
+      shuffle_mask_(policy == PathPolicy::kRoundRobin ? 0 : ~std::uint32_t{0}),
       rotations_(std::make_unique<Rotation[]>(profile.planes())),
       order_(std::make_unique<std::uint8_t[]>(profile.size())),
       states_(std::make_unique<std::uint8_t[]>((profile.size() + 3) / 4)) {
@@ -75,6 +77,7 @@ void PathSet::set_state(EvIndex ev, EvState state) {
 
 EvState PathSet::apply(EvIndex ev, EvInput input) {
   const EvState before = state(ev);
+  if (input == EvInput::kMarked && shuffle_mask_ == 0) return before;
   const EvState after = next_state(before, input);
   if (after == before) return before;
   // The controller's word counts more than the floor. The last path is never disabled.

@@ -14,6 +14,12 @@
 
 namespace openmrc::core {
 
+// How the EV of the next packet is chosen among those of its plane.
+enum class PathPolicy : std::uint8_t {
+  kSpray,       // in random order, passing over those that are marked as congested (MRC 9.3.1)
+  kRoundRobin,  // one after the other, congested or not: what to compare others with
+};
+
 // The paths to one peer: which of a profile's EVs are in use, and which comes next (MRC 9.3).
 //
 // Each plane has active EVs, in rotation, and others: backups that are good, and disabled ones.
@@ -24,7 +30,8 @@ class PathSet {
  public:
   // `profile` must outlive this. The order of EVs follows from `seed`. `burst`: how many packets in
   // a row take one EV.
-  PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst = 1);
+  PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burst = 1,
+          PathPolicy policy = PathPolicy::kSpray);
 
   struct Choice {
     EvIndex ev;
@@ -94,7 +101,7 @@ class PathSet {
     if (rotation.cursor >= rotation.active) rotation.cursor = 0;
     std::uint8_t* next = &order_[rotation.first] + rotation.cursor;
     const auto left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
-    std::swap(*next, next[random_below(left)]);
+    std::swap(*next, next[random_below(left & shuffle_mask_)]);
     ++rotation.cursor;
     return EvIndex(*next);
   }
@@ -114,6 +121,7 @@ class PathSet {
   std::uint16_t usable_ = 0;
   std::uint8_t next_plane_ = 0;
   std::uint8_t burst_;
+  std::uint32_t shuffle_mask_;  // all ones, or none: kRoundRobin
   std::uint8_t left_in_burst_ = 0;
   Choice last_{};                           // of the burst
   std::unique_ptr<Rotation[]> rotations_;   // one for each plane

@@ -43,8 +43,8 @@ struct PathFlight {
 // to a queue pair, so what one learns serves all, and the memory of an idle queue pair is small.
 struct Peer {
   Peer(const EvProfile& profile, const CongestionSettings& congestion_settings, std::uint64_t seed,
-       std::uint8_t ev_burst = 1)
-      : paths(profile, seed, ev_burst),
+       std::uint8_t ev_burst = 1, PathPolicy policy = PathPolicy::kSpray)
+      : paths(profile, seed, ev_burst, policy),
         reverse(profile.planes()),
         congestion(congestion_settings) {}
 

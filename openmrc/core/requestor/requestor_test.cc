@@ -108,8 +108,8 @@ TEST(Requestor, SendsTheBytesOfTheMessageInOrder) {
   ScriptedPeer peer;
   std::vector<std::byte> data(2 * kMtu + 100);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 >> 2);
-  ASSERT_FALSE(peer.endpoint().post_write(peer.qpn(), peer.now(),
-                                          {.id = 1, .data = wire::Payload::of_bytes(data)}));
+  ASSERT_TRUE(peer.endpoint().post_write(peer.qpn(), peer.now(),
+                                         {.id = 1, .data = wire::Payload::of_bytes(data)}));
   std::vector<std::byte> received;
   for (const Transmit& packet : peer.collect()) {
     const ConstBytes bytes = write_of(packet).payload.bytes();
@@ -275,11 +275,11 @@ TEST(Requestor, LeavesABurstWholeThoughOthersWaitForTheirTurn) {
   const Qpn unknown_peer = peer.connect(Qpn(0x777), 9);
   peer.post(1, 80 * kMtu);
   for (const Qpn qpn : {neighbour, unknown_peer}) {
-    ASSERT_FALSE(peer.endpoint().post_write(qpn, peer.now(),
-                                            {.id = 2,
-                                             .data = wire::Payload::of_length(80 * kMtu),
-                                             .remote_address = ScriptedPeer::kMemoryAddress,
-                                             .rkey = peer.rkey()}));
+    ASSERT_TRUE(peer.endpoint().post_write(qpn, peer.now(),
+                                           {.id = 2,
+                                            .data = wire::Payload::of_length(80 * kMtu),
+                                            .remote_address = ScriptedPeer::kMemoryAddress,
+                                            .rkey = peer.rkey()}));
   }
   const Sent sent = peer.collect();
   ASSERT_EQ(sent.size(), 240U);

@@ -85,7 +85,7 @@ TEST(Requestor, TheProbesOfManyQueuePairsToOnePeerStandInLine) {
   ScriptedPeer peer({.timeout = 20});
   for (std::int64_t i = 0; i < kQueuePairs; ++i) {
     const Qpn qpn = peer.connect(Qpn(static_cast<std::uint32_t>(0x60000 + i)));
-    ASSERT_FALSE(peer.endpoint().post_write(
+    ASSERT_TRUE(peer.endpoint().post_write(
         qpn, peer.now(), {.data = wire::Payload::of_length(1), .rkey = peer.rkey()}));
   }
   EXPECT_EQ(peer.collect_only<wire::RdmaWrite>().size(), static_cast<std::size_t>(kQueuePairs));
@@ -108,15 +108,15 @@ TEST(Requestor, WaitingForTheWindowIsNotARetry) {
   core::ReadyToSendAttributes attributes = peer.send_attributes();
   attributes.timeout = 20;
   constexpr Qpn kRemote(0x60000);
-  ASSERT_FALSE(peer.endpoint().to_init(patient, peer.init_attributes()));
-  ASSERT_FALSE(
+  ASSERT_TRUE(peer.endpoint().to_init(patient, peer.init_attributes()));
+  ASSERT_TRUE(
       peer.endpoint().to_ready_to_recv(patient, peer.now(), peer.receive_attributes(kRemote)));
-  ASSERT_FALSE(peer.endpoint().to_ready_to_send(patient, peer.now(), attributes));
+  ASSERT_TRUE(peer.endpoint().to_ready_to_send(patient, peer.now(), attributes));
 
   peer.post(1, kMtu);
   const Sent first = peer.collect();
   ASSERT_EQ(psns_of(first), (Psns{100}));
-  ASSERT_FALSE(peer.endpoint().post_write(
+  ASSERT_TRUE(peer.endpoint().post_write(
       patient, peer.now(), {.data = wire::Payload::of_length(kMtu), .rkey = peer.rkey()}));
   peer.deliver(ScriptedPeer::nack(first[0], wire::NackReason::kTrimmed, peer.qpn()));
   const auto next = peer.collect_only<wire::RdmaWrite>();
@@ -378,8 +378,8 @@ TEST(Requestor, RetransmitsAllThatIsAWholeTimeoutOld) {
 TEST(Requestor, WaitsForTheCongestionWindowWithoutTimingOut) {
   ScriptedPeer peer({.linear_retries = 0, .exponential_retries = 0, .congestion = fixed_window(1)});
   const Qpn other = peer.connect(Qpn(0x777));
-  ASSERT_FALSE(peer.endpoint().post_write(other, peer.now(),
-                                          {.id = 9, .data = wire::Payload::of_length(kMtu)}));
+  ASSERT_TRUE(peer.endpoint().post_write(other, peer.now(),
+                                         {.id = 9, .data = wire::Payload::of_length(kMtu)}));
   ASSERT_EQ(peer.collect().size(), 1U);
   peer.advance(kTimeout / 2);
   (void)peer.collect();

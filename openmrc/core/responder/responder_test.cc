@@ -497,7 +497,7 @@ TEST(Responder, RefusesATrimmedPacketAboveTheWindowAsSuch) {
 // MRC 6.3
 TEST(Responder, CompletesAReceiveForAnImmediate) {
   ScriptedPeer peer;
-  ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), 77));
+  ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 77));
   peer.deliver(with_immediate(peer, 0, 0));
   const auto completions = peer.completions();
   ASSERT_EQ(completions.size(), 1U);
@@ -512,7 +512,7 @@ TEST(Responder, CompletesAReceiveForAnImmediate) {
 // MRC 6.3
 TEST(Responder, CompletesImmediatesInTheOrderInWhichTheyWereSent) {
   ScriptedPeer peer;
-  for (WorkId id = 0; id < 4; ++id) ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (WorkId id = 0; id < 4; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
   for (const std::int64_t i : {3, 1, 2}) peer.deliver(with_immediate(peer, i, i));
   EXPECT_TRUE(peer.completions().empty());
   peer.deliver(with_immediate(peer, 0, 0));
@@ -526,7 +526,7 @@ TEST(Responder, CompletesImmediatesInTheOrderInWhichTheyWereSent) {
 // MRC 6.3
 TEST(Responder, KeepsAnImmediateUntilMessagesWithoutOneHaveArrivedToo) {
   ScriptedPeer peer;
-  ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), 1));
+  ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 1));
   peer.deliver(with_immediate(peer, 2, 0));
   peer.deliver(peer.write(0));
   EXPECT_TRUE(peer.completions().empty());
@@ -537,7 +537,7 @@ TEST(Responder, KeepsAnImmediateUntilMessagesWithoutOneHaveArrivedToo) {
 // MRC 6.3
 TEST(Responder, TakesNoReceiveForAMessageWithoutImmediate) {
   ScriptedPeer peer;
-  ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), 1));
+  ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 1));
   peer.deliver(peer.write(0));
   EXPECT_TRUE(peer.completions().empty());
 }
@@ -545,7 +545,7 @@ TEST(Responder, TakesNoReceiveForAMessageWithoutImmediate) {
 // MRC 6.3
 TEST(Responder, TakesNoSecondReceiveForADuplicate) {
   ScriptedPeer peer;
-  for (WorkId id = 0; id < 2; ++id) ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (WorkId id = 0; id < 2; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
   peer.deliver(with_immediate(peer, 0, 0));
   peer.deliver(with_immediate(peer, 0, 0));
   EXPECT_EQ(peer.completions().size(), 1U);
@@ -578,7 +578,7 @@ TEST(Responder, DoesNotCountARefusedMessageAsComplete) {
 // MRC 7.5.1
 TEST(Responder, RefusesMoreImmediatesThanItHolds) {
   ScriptedPeer peer({.max_wimm = 2});
-  for (WorkId id = 0; id < 8; ++id) ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (WorkId id = 0; id < 8; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
   peer.deliver(with_immediate(peer, 1, 0));
   peer.deliver(with_immediate(peer, 2, 1));
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
@@ -596,7 +596,7 @@ TEST(Responder, RefusesMoreImmediatesThanItHolds) {
 // MRC 7.5.1
 TEST(Responder, HoldsAsManyImmediatesAsItSaid) {
   ScriptedPeer peer({.max_wimm = 2});
-  for (WorkId id = 0; id < 40; ++id) ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (WorkId id = 0; id < 40; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
   for (std::int64_t i = 0; i < 40; i += 2) {
     peer.deliver(with_immediate(peer, i + 1, i + 1));
     peer.deliver(with_immediate(peer, i, i));
@@ -619,7 +619,7 @@ class ResponderAccess : public testing::TestWithParam<AccessCase> {};
 // MRC 6.3
 TEST_P(ResponderAccess, IsRefusedAndTheMemoryStaysAsItWas) {
   ScriptedPeer peer;
-  ASSERT_FALSE(peer.endpoint().post_receive(peer.qpn(), 5));
+  ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 5));
   wire::RdmaWrite write = peer.write(0);
   GetParam().spoil(peer, write);
   peer.deliver(write);
@@ -748,7 +748,7 @@ TEST(Responder, RepeatsItsRefusalInError) {
 // MRC 7.5.3
 TEST(Responder, AnswersAnUnexpectedEventInErrorIfItRefusedNothing) {
   ScriptedPeer peer;
-  ASSERT_FALSE(peer.endpoint().to_error(peer.qpn(), peer.now()));
+  ASSERT_TRUE(peer.endpoint().to_error(peer.qpn(), peer.now()));
   peer.deliver(peer.write(2), {.ev = Ev(0x5555c555)});
   peer.deliver(peer.probe(1));
   const auto sent = nacks(peer);

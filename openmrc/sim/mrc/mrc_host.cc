@@ -14,23 +14,16 @@ namespace {
 // Everything that a peer may write to: programs say how much, the bytes do not matter.
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
-// Messages with immediate in flight on one queue pair, and receives posted for them.
-constexpr std::uint16_t kImmediates = 16;
-
-// How many PSNs may be in flight, in steps of 128: more than any window here.
-constexpr std::uint8_t kMpr = 32;
-
 // A longer message is cut; a write has less than 4 GiB.
 constexpr std::uint64_t kWriteBytesMax = std::uint64_t{1} << 31;
 constexpr core::WorkId kWithoutMessage = ~core::WorkId{0};
 
 core::EndpointSettings settings_of(const MrcWorld& world, fabric::HostIndex host) {
-  core::EndpointSettings settings;
+  core::EndpointSettings settings = profile::endpoint_settings(world.profile);
   for (std::uint32_t plane = 0; plane < world.network.planes(); ++plane) {
     settings.addresses.push_back(
         world.plan.inner_address(host, Plane(static_cast<std::uint8_t>(plane))));
   }
-  settings.sack.threshold_bytes = world.transport.sack_threshold;
   return settings;
 }
 
@@ -45,23 +38,23 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
                  std::vector<PortEvent> port_events)
     : world_(world),
       nic_(world.network, host),
-      application_(std::move(program), host, world.connections, world.transport.queue_pairs),
+      application_(std::move(program), host, world.connections, world.queue_pairs),
       endpoint_(settings_of(world, host), seed_of(world, host)),
-      ev_set_(world.ev_sets.of(host)),
+      paths_(world.ev_sets.of(host)),
       port_events_(std::move(port_events)) {
   const auto outgoing = world.connections.outgoing(host);
   const auto incoming = world.connections.incoming(host);
   sends_ = static_cast<std::uint32_t>(outgoing.size());
   endpoint_.add_cc_profile(world.congestion);
-  endpoint_.add_ev_profile(ev_set_.other_rack);
-  endpoint_.add_ev_profile(ev_set_.own_rack);
+  endpoint_.add_ev_profile(paths_.other_racks);
+  endpoint_.add_ev_profile(paths_.own_rack);
   domain_ = endpoint_.create_protection_domain();
   // The first key of an endpoint is the same everywhere, so it need not be exchanged.
   rkey_ = *endpoint_.register_memory({.domain = domain_, .address = 0, .length = kMemory});
   std::uint32_t number = 0;
   for (const auto& ends : {outgoing, incoming}) {
     for (const Connections::End& end : ends) {
-      for (std::uint32_t i = 0; i < world.transport.queue_pairs; ++i) connect(number, end, i);
+      for (std::uint32_t i = 0; i < world.queue_pairs; ++i) connect(number, end, i);
       ++number;
     }
   }
@@ -69,7 +62,7 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
 }
 
 Qpn MrcHost::qpn_of(std::uint32_t number, std::uint32_t queue_pair) const {
-  return Qpn(kFirstUsableQpn.raw() + number * world_.transport.queue_pairs + queue_pair);
+  return Qpn(kFirstUsableQpn.raw() + number * world_.queue_pairs + queue_pair);
 }
 
 void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::uint32_t queue_pair) {
@@ -77,26 +70,23 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   OPENMRC_CHECK(qpn == qpn_of(number, queue_pair), "queue pairs are numbered in order");
   const fabric::HostIndex host = nic_.host();
   const bool own_rack = world_.plan.reach(host, end.other) == fabric::Reach::kOwnRack;
-  core::ReadyToRecvAttributes recv{.remote_qpn = qpn_of(end.number, queue_pair),
-                                   .path_overlay = world_.plan.overlay(host, end.other),
-                                   .mtu = world_.network.scenario().mtu,
-                                   .mpr_dest = kMpr,
-                                   .max_wimm_dest = kImmediates};
+  core::ReadyToRecvAttributes recv = profile::recv_attributes(world_.profile);
+  recv.remote_qpn = qpn_of(end.number, queue_pair);
+  recv.path_overlay = world_.plan.overlay(host, end.other);
   for (std::uint32_t plane = 0; plane < world_.network.planes(); ++plane) {
     recv.remote_addresses.push_back(
         world_.plan.inner_address(end.other, Plane(static_cast<std::uint8_t>(plane))));
   }
-  const core::ReadyToSendAttributes send{
-      .mpr = kMpr, .max_wimm = kImmediates, .timeout = world_.transport.timeout_exponent};
-  const bool ready = !endpoint_.to_init(qpn, {.domain = domain_,
-                                              .ev_profile = core::EvProfileId(own_rack ? 1 : 0),
-                                              .cc_profile = core::CcProfileId(0)}) &&
-                     !endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
-                     !endpoint_.to_ready_to_send(qpn, Instant{}, send);
+  const core::ReadyToSendAttributes send = profile::send_attributes(world_.profile);
+  const bool ready = endpoint_.to_init(qpn, {.domain = domain_,
+                                             .ev_profile = core::EvProfileId(own_rack ? 1 : 0),
+                                             .cc_profile = core::CcProfileId(0)}) &&
+                     endpoint_.to_ready_to_recv(qpn, Instant{}, recv) &&
+                     endpoint_.to_ready_to_send(qpn, Instant{}, send);
   OPENMRC_CHECK(ready, "every connection can be set up");
   if (number < sends_) return;
-  for (std::uint16_t i = 0; i < kImmediates; ++i) {
-    OPENMRC_CHECK(!endpoint_.post_receive(qpn, number), "receives can be posted");
+  for (std::uint16_t i = 0; i < world_.profile.max_wimm; ++i) {
+    OPENMRC_CHECK(endpoint_.post_receive(qpn, number).has_value(), "receives can be posted");
   }
 }
 
@@ -178,9 +168,16 @@ void MrcHost::take_completions(Worker& worker) {
       application_.on_sent(now_, static_cast<std::uint32_t>(completion->id), failed, worker);
     } else if (!failed) {
       const std::uint32_t place = completion->qpn.raw() - kFirstUsableQpn.raw();
-      const std::uint32_t number = place / world_.transport.queue_pairs;
+<<<<<<< HEAD
+      const std::uint32_t number = place / world_.queue_pairs;
       OPENMRC_CHECK(!endpoint_.post_receive(completion->qpn, number), "there was room for one");
+      application_.on_received(now_, number - sends_, place % world_.queue_pairs,
+=======
+      const std::uint32_t number = place / world_.transport.queue_pairs;
+      OPENMRC_CHECK(endpoint_.post_receive(completion->qpn, number).has_value(),
+                    "there was room for one");
       application_.on_received(now_, number - sends_, place % world_.transport.queue_pairs,
+>>>>>>> result
                                completion->immediate.raw(), worker);
     }
   }
@@ -204,17 +201,18 @@ void MrcHost::take_events(Worker& worker) {
 void MrcHost::post(const Application::Posting& posting) {
   const Qpn qpn = qpn_of(posting.connection, posting.queue_pair);
   core::WriteRequest request{.id = kWithoutMessage, .remote_address = 0, .rkey = rkey_};
-  std::optional<core::PostError> error;
-  for (std::uint64_t left = posting.bytes; left > 0 && !error; left -= request.data.size()) {
+  for (std::uint64_t left = posting.bytes; left > 0; left -= request.data.size()) {
     request.data =
         wire::Payload::of_length(static_cast<std::uint32_t>(std::min(left, kWriteBytesMax)));
     if (request.data.size() == left) {
       request.id = posting.message;
       request.immediate = wire::Immediate(posting.tag);
     }
-    error = endpoint_.post_write(qpn, instant_of(now_), request);
+    const auto posted = endpoint_.post_write(qpn, instant_of(now_), request);
+    if (posted) continue;
+    OPENMRC_CHECK(posted.error() == core::PostError::kState, "writes can be posted");
+    return;
   }
-  OPENMRC_CHECK(!error || *error == core::PostError::kState, "writes can be posted");
 }
 
 void MrcHost::transmit(const Window& window, Burst& burst, Worker& worker) {
@@ -230,14 +228,14 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
   const wire::Body& body = transmit.packet.transport.body;
   const auto destination = world_.plan.port_of(route.destination);
   const std::uint32_t ev_index = route.ev.raw() - core::kSrv6SourcePortFirst;
-  OPENMRC_CHECK(destination && ev_index < ev_set_.uplinks.size(), "the path is one of ours");
+  OPENMRC_CHECK(destination && ev_index < paths_.uplinks.size(), "the path is one of ours");
   const wire::TrafficClass traffic_class = transmit.packet.traffic_class;
   const auto* write = std::get_if<wire::RdmaWrite>(&body);
   Packet packet{.to = destination->host,
                 .body = body,
                 .from = nic_.host(),
                 .ev = route.ev,
-                .uplink = ev_set_.uplinks[ev_index],
+                .uplink = paths_.uplinks[ev_index],
                 .size = static_cast<std::uint16_t>(size_on_wire(body)),
                 .plane = transmit.plane,
                 .is_data = traffic_class != wire::TrafficClass::kControl,

@@ -9,6 +9,7 @@
 
 #include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/fabric/usid_plan.h"
+#include "openmrc/profile/transport_profile.h"
 #include "openmrc/sim/engine/application.h"
 #include "openmrc/sim/engine/connections.h"
 #include "openmrc/sim/engine/host.h"
@@ -30,7 +31,8 @@ struct MrcWorld {
   const Connections& connections;
   const fabric::UsidPlan& plan;
   const EvSets& ev_sets;
-  const MrcTransport& transport;
+  std::uint32_t queue_pairs = 1;  // of each connection
+  const profile::TransportProfile& profile;
   core::CongestionSettings congestion;
   std::uint64_t seed = 0;
 };
@@ -68,7 +70,7 @@ class MrcHost : public Host {
   Nic nic_;
   Application application_;
   core::Endpoint endpoint_;
-  const EvSet& ev_set_;
+  const profile::DrawnPaths& paths_;
   core::ProtectionDomain domain_{};
   RKey rkey_{};
   std::vector<PortEvent> port_events_;

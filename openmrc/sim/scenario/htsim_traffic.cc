@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@ namespace openmrc::sim {
 namespace {
 
 using Flow = FlowList::Flow;
-using Problem = std::optional<std::string>;  // with the line that is being read
+using Read = Result<void, std::string>;  // what is wrong with the line that is being read
 
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kSpace = " \t\r";
@@ -52,13 +51,15 @@ class TrafficReader {
     while (!text.empty()) {
       ++line_;
       const std::size_t end = std::min(text.find('\n'), text.size());
-      if (auto problem = read_line(words_of(text.substr(0, end)))) {
-        return failure(ScenarioError{.line = line_, .text = std::move(*problem)});
+      if (auto read = read_line(words_of(text.substr(0, end))); !read) {
+        return failure(ScenarioError{.line = line_, .text = std::move(read.error())});
       }
       text.remove_prefix(std::min(end + 1, text.size()));
     }
-    if (auto error = check_counts()) return failure(std::move(*error));
-    if (auto error = connect_triggers()) return failure(std::move(*error));
+    if (auto checked = check_counts(); !checked) return failure(std::move(checked.error()));
+    if (auto connected = connect_triggers(); !connected) {
+      return failure(std::move(connected.error()));
+    }
     return std::move(traffic_);
   }
 
@@ -77,49 +78,53 @@ class TrafficReader {
     std::uint32_t waits_for = 0;  // trigger; 0: none
   };
 
-  Problem read_line(const std::vector<std::string_view>& words) {
-    if (words.empty() || words[0].starts_with('#')) return std::nullopt;
+  [[nodiscard]] Read read_line(const std::vector<std::string_view>& words) {
+    if (words.empty() || words[0].starts_with('#')) return {};
     if (words[0] == "Nodes") return read_count(words, nodes_);
     if (words[0] == "Connections") return read_count(words, connections_);
     if (words[0] == "Triggers") return read_count(words, triggers_);
     if (words[0] == "Failures") return read_count(words, failures_);
     if (words[0] == "trigger") return read_trigger(words);
-    if (words[0] == "failure") return "failures belong in the scenario, as [[fault]]";
+    if (words[0] == "failure") {
+      return failure("failures belong in the scenario, as [[fault]]");
+    }
     if (words[0].find("->") != std::string_view::npos) return read_flow(words);
-    return fmt::format("'{}' begins no line of a traffic file", words[0]);
+    return failure(fmt::format("'{}' begins no line of a traffic file", words[0]));
   }
 
-  Problem read_count(const std::vector<std::string_view>& words, Count& count) const {
+  [[nodiscard]] Read read_count(const std::vector<std::string_view>& words, Count& count) const {
     if (words.size() != 2 || !parse_number(words[1], count.value)) {
-      return fmt::format("'{}' needs a number", words[0]);
+      return failure(fmt::format("'{}' needs a number", words[0]));
     }
     count.line = line_;
-    return std::nullopt;
+    return {};
   }
 
-  Problem read_trigger(const std::vector<std::string_view>& words) {
+  [[nodiscard]] Read read_trigger(const std::vector<std::string_view>& words) {
     std::uint32_t id = 0;
     bool oneshot = false;
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (words[i] == "id" && i + 1 < words.size()) {
-        if (!parse_number(words[++i], id)) return "a trigger's id must be a number";
+        if (!parse_number(words[++i], id)) {
+          return failure("a trigger's id must be a number");
+        }
       } else if (words[i] == "oneshot") {
         oneshot = true;
       } else if (words[i] == "barrier" || words[i] == "multishot") {
-        return fmt::format("only oneshot triggers can be used, not {}", words[i]);
+        return failure(fmt::format("only oneshot triggers can be used, not {}", words[i]));
       } else {
-        return fmt::format("'{}' is not known of a trigger", words[i]);
+        return failure(fmt::format("'{}' is not known of a trigger", words[i]));
       }
     }
-    if (id == 0) return "a trigger needs an id above 0";
-    if (!oneshot) return "a trigger needs a kind: oneshot";
+    if (id == 0) return failure("a trigger needs an id above 0");
+    if (!oneshot) return failure("a trigger needs a kind: oneshot");
     Trigger& trigger = triggers_by_id_[id];
     if (trigger.declared_in != 0) {
-      return fmt::format("trigger {} stands in line {} already", id, trigger.declared_in);
+      return failure(fmt::format("trigger {} stands in line {} already", id, trigger.declared_in));
     }
     trigger.declared_in = line_;
     ++triggers_read_;
-    return std::nullopt;
+    return {};
   }
 
   // The only attribute whose value can be left out.
@@ -128,31 +133,35 @@ class TrafficReader {
     return words[i] == "msg" && (i + 1 == words.size() || !parse_number(words[i + 1], number));
   }
 
-  Problem read_flow(const std::vector<std::string_view>& words) {
+  [[nodiscard]] Read read_flow(const std::vector<std::string_view>& words) {
     Flow flow;
     Origin origin{.line = line_};
     const std::size_t arrow = words[0].find("->");
     if (!parse_number(words[0].substr(0, arrow), flow.from) ||
         !parse_number(words[0].substr(arrow + 2), flow.to)) {
-      return fmt::format("'{}' must be two hosts, such as 0->5", words[0]);
+      return failure(fmt::format("'{}' must be two hosts, such as 0->5", words[0]));
     }
     bool has_start = false;
     for (std::size_t i = 1; i < words.size(); i += 2) {
       if (is_bare_msg(words, i)) ++i;
       if (i == words.size()) break;
-      if (i + 1 == words.size()) return fmt::format("'{}' needs a value", words[i]);
-      if (auto problem = read_attribute(words[i], words[i + 1], flow, origin)) return problem;
+      if (i + 1 == words.size()) return failure(fmt::format("'{}' needs a value", words[i]));
+      if (auto result = read_attribute(words[i], words[i + 1], flow, origin); !result) {
+        return failure(std::move(result.error()));
+      }
       has_start |= words[i] == "start";
     }
-    if (has_start == (origin.waits_for != 0)) return "a flow needs either a start or a trigger";
-    if (flow.bytes == 0) return "a flow needs a size above 0";
+    if (has_start == (origin.waits_for != 0)) {
+      return failure("a flow needs either a start or a trigger");
+    }
+    if (flow.bytes == 0) return failure("a flow needs a size above 0");
     traffic_.list.flows.push_back(flow);
     origins_.push_back(origin);
-    return std::nullopt;
+    return {};
   }
 
-  Problem read_attribute(std::string_view name, std::string_view value, Flow& flow,
-                         Origin& origin) {
+  [[nodiscard]] Read read_attribute(std::string_view name, std::string_view value, Flow& flow,
+                                    Origin& origin) {
     std::uint32_t number = 0;
     bool good = false;
     if (name == "start") {
@@ -167,71 +176,78 @@ class TrafficReader {
     } else if (name == "id" || name == "prio" || name == "msg") {
       good = parse_number(value, number);
     } else {
-      return fmt::format("'{}' is not known of a flow", name);
+      return failure(fmt::format("'{}' is not known of a flow", name));
     }
-    if (good) return std::nullopt;
-    return fmt::format("'{}' cannot be {}", name, value);
+    if (good) return {};
+    return failure(fmt::format("'{}' cannot be {}", name, value));
   }
 
   // The flow that is being read fires this trigger.
-  Problem fires(std::uint32_t id) {
+  [[nodiscard]] Read fires(std::uint32_t id) {
     Trigger& trigger = triggers_by_id_[id];
     if (trigger.fired_by >= 0) {
-      return fmt::format("trigger {} is fired in line {} already", id,
-                         origins_[static_cast<std::size_t>(trigger.fired_by)].line);
+      return failure(fmt::format("trigger {} is fired in line {} already", id,
+                                 origins_[static_cast<std::size_t>(trigger.fired_by)].line));
     }
     trigger.fired_by = static_cast<std::int32_t>(traffic_.list.flows.size());
-    return std::nullopt;
+    return {};
   }
 
-  std::optional<ScenarioError> check_counts() {
-    if (nodes_.value == 0) return ScenarioError{.line = nodes_.line, .text = "Nodes is missing"};
+  [[nodiscard]] Result<void, ScenarioError> check_counts() {
+    if (nodes_.value == 0) {
+      return failure(ScenarioError{.line = nodes_.line, .text = "Nodes is missing"});
+    }
     const auto differs = [](const Count& count, std::size_t there, std::string_view what) {
       return ScenarioError{
           .line = count.line,
           .text = fmt::format("the file says {} {} and has {}", count.value, what, there)};
     };
     if (connections_.value != origins_.size()) {
-      return differs(connections_, origins_.size(), "connections");
+      return failure(differs(connections_, origins_.size(), "connections"));
     }
-    if (triggers_.value != triggers_read_) return differs(triggers_, triggers_read_, "triggers");
-    if (failures_.value != 0) return differs(failures_, 0, "failures");
+    if (triggers_.value != triggers_read_) {
+      return failure(differs(triggers_, triggers_read_, "triggers"));
+    }
+    if (failures_.value != 0) return failure(differs(failures_, 0, "failures"));
     traffic_.nodes = nodes_.value;
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       const Flow& flow = traffic_.list.flows[i];
       if (flow.from < nodes_.value && flow.to < nodes_.value) continue;
-      return ScenarioError{.line = origins_[i].line,
-                           .text = fmt::format("{}->{}: the last of {} nodes is {}", flow.from,
-                                               flow.to, nodes_.value, nodes_.value - 1)};
+      return failure(
+          ScenarioError{.line = origins_[i].line,
+                        .text = fmt::format("{}->{}: the last of {} nodes is {}", flow.from,
+                                            flow.to, nodes_.value, nodes_.value - 1)});
     }
-    return std::nullopt;
+    return {};
   }
 
-  std::optional<ScenarioError> connect_triggers() {
+  [[nodiscard]] Result<void, ScenarioError> connect_triggers() {
     std::vector<Flow>& flows = traffic_.list.flows;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const auto [line, id] = origins_[i];
       if (id == 0) continue;
       const auto found = triggers_by_id_.find(id);
       if (found == triggers_by_id_.end() || found->second.declared_in == 0) {
-        return ScenarioError{.line = line, .text = fmt::format("there is no trigger {}", id)};
+        return failure(
+            ScenarioError{.line = line, .text = fmt::format("there is no trigger {}", id)});
       }
       const std::int32_t by = found->second.fired_by;
       if (by < 0) {
-        return ScenarioError{.line = line, .text = fmt::format("no flow fires trigger {}", id)};
+        return failure(
+            ScenarioError{.line = line, .text = fmt::format("no flow fires trigger {}", id)});
       }
       const Flow& other = flows[static_cast<std::size_t>(by)];
       if (other.from != flows[i].from && other.to != flows[i].from) {
-        return ScenarioError{
+        return failure(ScenarioError{
             .line = line,
             .text = fmt::format("host {} cannot know of trigger {}, which the flow {}->{} of line "
                                 "{} fires: it neither sends nor receives it",
                                 flows[i].from, id, other.from, other.to,
-                                origins_[static_cast<std::size_t>(by)].line)};
+                                origins_[static_cast<std::size_t>(by)].line)});
       }
       flows[i].after = by;
     }
-    return std::nullopt;
+    return {};
   }
 
   HtsimTraffic traffic_;

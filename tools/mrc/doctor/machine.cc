@@ -78,8 +78,8 @@ void check_steering(Findings& findings) {
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0) {
     findings.fail("SO_REUSEPORT", datapath::with_reason("cannot be used", errno),
                   "sysctl -w net.ipv6.conf.all.disable_ipv6=0");
-  } else if (const auto error = datapath::attach_steering(socket.get())) {
-    findings.fail("SO_REUSEPORT", error->what, error->remedy);
+  } else if (const auto steered = datapath::attach_steering(socket.get()); !steered) {
+    findings.fail("SO_REUSEPORT", steered.error().what, steered.error().remedy);
   } else {
     findings.ok("SO_REUSEPORT", "accepts the program that steers packets to shards");
   }

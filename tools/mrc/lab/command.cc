@@ -67,7 +67,7 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
     spec.shape.host_link_bits_per_second = *spec.bits_per_second;
     spec.shape.uplink_bits_per_second = *spec.bits_per_second;
   }
-  if (auto wrong = check(spec)) return failure(std::move(*wrong));
+  if (auto result = check(spec); !result) return failure(std::move(result.error()));
   return spec;
 }
 

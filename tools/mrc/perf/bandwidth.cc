@@ -36,7 +36,7 @@ BandwidthRun::BandwidthRun(PerfSession& session, const PerfOptions& options)
       lanes_(session.lanes().size()),
       live_(session, options) {}
 
-std::optional<host::Error> BandwidthRun::run() {
+Result<void, host::Error> BandwidthRun::run() {
   if (plan_.verify) {
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
       // Messages of the peer, and its counts of ours.
@@ -45,17 +45,15 @@ std::optional<host::Error> BandwidthRun::run() {
       }
     }
   }
-  if (const auto error = session_.barrier(kResultTimeout)) {
-    return error;
-  }
+  if (auto met = session_.barrier(kResultTimeout); !met) return failure(std::move(met.error()));
   begin_ = last_look_ = peak_from_ = now();
   if (sends_) {
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) post_on(lane);
   }
   std::array<Completion, 64> completions;
-  while (!error_ && !(said_done_ && peer_done_)) {
+  while (status_ && !(said_done_ && peer_done_)) {
     const std::size_t count = session_.completions().wait(completions, kLookInterval);
-    for (std::size_t i = 0; i < count && !error_; ++i) handle(completions[i]);
+    for (std::size_t i = 0; i < count && status_; ++i) handle(completions[i]);
     if (now() >= last_look_ + kLookInterval) look_around();
     if (!said_done_ && (!sends_ || sending_is_over())) {
       said_done_ = true;
@@ -63,7 +61,7 @@ std::optional<host::Error> BandwidthRun::run() {
     }
     if (said_done_ && !peer_done_) (void)hear_control(nanoseconds(0));
   }
-  return error_;
+  return status_;
 }
 
 bool BandwidthRun::has_room(const LaneState& state) const {
@@ -87,7 +85,7 @@ void BandwidthRun::post_on(std::size_t lane) {
       Pattern(static_cast<std::uint32_t>(lane), state.posted).fill(bytes);
       write.immediate = static_cast<std::uint32_t>(state.posted) & ~kCountMark;
     }
-    if (at.qp->post_write(write)) return fail("cannot post a write");
+    if (!at.qp->post_write(write)) return fail("cannot post a write");
     if (plan_.verify) ++not_compared_;
     ++state.posted;
     ++on_their_way_;
@@ -160,7 +158,7 @@ void BandwidthRun::on_message(std::size_t lane) {
                            .remote_address = at.remote + session_.slots() * plan_.size,
                            .rkey = at.remote_key,
                            .immediate = count | kCountMark};
-  if (at.qp->post_write(credit)) return fail("cannot post a credit");
+  if (!at.qp->post_write(credit)) return fail("cannot post a credit");
   ++state.credits_out;
 }
 
@@ -180,27 +178,27 @@ void BandwidthRun::look_around() {
   last_look_ = now();
   live_.show(last_look_, result_.bytes);
   if (!peer_done_) {
-    if (auto error = hear_control(nanoseconds(0))) error_ = std::move(error);
+    if (auto heard = hear_control(nanoseconds(0)); !heard) status_ = std::move(heard);
   }
 }
 
 // What the peer says, if anything.
-std::optional<host::Error> BandwidthRun::hear_control(Duration wait) {
+Result<void, host::Error> BandwidthRun::hear_control(Duration wait) {
   const auto line = session_.control().receive(wait);
   if (line) {
     peer_done_ = *line == kDone;
-    return std::nullopt;
+    return {};
   }
-  if (line.error().fault == host::ExchangeFault::kTimeout) return std::nullopt;
-  return host::Error{
+  if (line.error().fault == host::ExchangeFault::kTimeout) return {};
+  return failure(host::Error{
       .what = fmt::format("the process at {} has exited: {}; {} writes were in flight",
                           session_.peer_name(), to_string(line.error()), on_their_way_),
       .remedy = fmt::format("find out why it exited, and restart it: mrc perf write-bw (on {})",
-                            session_.peer_name())};
+                            session_.peer_name())});
 }
 
 void BandwidthRun::fail(std::string what, std::string remedy) {
-  if (!error_) error_ = host::Error{.what = std::move(what), .remedy = std::move(remedy)};
+  if (status_) status_ = failure(host::Error{.what = std::move(what), .remedy = std::move(remedy)});
 }
 
 }  // namespace openmrc::tools

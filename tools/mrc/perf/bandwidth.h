@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "tools/mrc/perf/live.h"
 #include "tools/mrc/perf/session.h"
@@ -30,7 +30,7 @@ class BandwidthRun {
   BandwidthRun(PerfSession& session, const PerfOptions& options);
 
   // What went wrong, if anything did.
-  [[nodiscard]] std::optional<host::Error> run();
+  [[nodiscard]] Result<void, host::Error> run();
   [[nodiscard]] const BandwidthResult& result() const { return result_; }
 
  private:
@@ -52,7 +52,7 @@ class BandwidthRun {
   [[nodiscard]] bool sending_is_over() const;
   void note_peak(Instant at);
   void fail(std::string what, std::string remedy = {});
-  [[nodiscard]] std::optional<host::Error> hear_control(Duration wait);
+  [[nodiscard]] Result<void, host::Error> hear_control(Duration wait);
 
   PerfSession& session_;
   const PerfOptions& options_;
@@ -63,7 +63,7 @@ class BandwidthRun {
   std::uint64_t not_compared_ = 0;  // messages that the peer has yet to verify
   PerfLive live_;
   BandwidthResult result_{};
-  std::optional<host::Error> error_;
+  Result<void, host::Error> status_;
   Instant begin_{};
   Instant last_look_{};
   Instant peak_from_{};

@@ -39,19 +39,19 @@ bool write_file(const std::string& file, const std::string& text) {
 // A run that failed has counters as well, and they are what one wants to see then.
 bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
   BandwidthRun run(session, options);
-  const std::optional<Error> error = run.run();
+  const auto ran = run.run();
   const BandwidthResult& result = run.result();
-  if (error) {
-    complain("perf", *error);
+  if (!ran) {
+    complain("perf", ran.error());
   } else if (result.messages > 0) {
     print_bandwidth(session.plan(), options, result);
   }
-  if (!error && session.plan().verify) {
+  if (ran && session.plan().verify) {
     fmt::print(" {} messages of {} verified, byte by byte\n", result.verified, session.peer_name());
   }
   const bool written =
       !options.json || write_file(*options.json, bandwidth_json(session, options, result));
-  return !error && written;
+  return ran && written;
 }
 
 bool run_latency_test(PerfSession& session, const PerfOptions& options) {
@@ -75,8 +75,8 @@ bool run_session(PerfSession& session, const PerfOptions& options) {
   bool good = options.plan.test == PerfTest::kWriteBandwidth ? run_bandwidth(session, options)
                                                              : run_latency_test(session, options);
   if (timeline) {
-    if (const auto error = timeline->finish()) {
-      complain("perf", *error);
+    if (const auto finished = timeline->finish(); !finished) {
+      complain("perf", finished.error());
       good = false;
     }
   }

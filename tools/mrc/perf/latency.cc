@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <optional>
 #include <span>
 
 #include "openmrc/host/clock.h"
@@ -31,19 +30,19 @@ class PingPong {
  public:
   explicit PingPong(PerfSession& session) : session_(session), lane_(session.lanes().front()) {}
 
-  [[nodiscard]] std::optional<Error> prepare() {
+  [[nodiscard]] Result<void, Error> prepare() {
     for (std::size_t i = 0; i < kReceivesPosted; ++i) (void)lane_.qp->post_receive(kReceive);
     return session_.barrier(seconds(10));
   }
 
-  [[nodiscard]] std::optional<Error> send() {
+  [[nodiscard]] Result<void, Error> send() {
     const host::Write write{.id = kWrite,
                             .data = lane_.outgoing.first(session_.plan().size),
                             .remote_address = lane_.remote,
                             .rkey = lane_.remote_key,
                             .immediate = 0};
-    if (lane_.qp->post_write(write)) return Error{.what = "cannot post a write"};
-    return std::nullopt;
+    if (!lane_.qp->post_write(write)) return failure(Error{.what = "cannot post a write"});
+    return {};
   }
 
   // Until the peer's next message is there. False: the peer has ended the test.
@@ -100,7 +99,7 @@ Result<LatencyResult, Error> measure(PerfSession& session, PingPong& game) {
   Instant last = begin;
   while (!host::interrupted() &&
          (count > 0 ? result.half_round_trips.size() < count : last < end)) {
-    if (auto error = game.send()) return failure(std::move(*error));
+    if (auto sent = game.send(); !sent) return failure(std::move(sent.error()));
     const auto back = game.await();
     if (!back) return failure(back.error());
     if (!*back) return failure(Error{.what = "the peer ended the test"});
@@ -118,7 +117,7 @@ Result<LatencyResult, Error> answer(PingPong& game) {
     const auto there = game.await();
     if (!there) return failure(there.error());
     if (!*there) return LatencyResult{};
-    if (auto error = game.send()) return failure(std::move(*error));
+    if (auto sent = game.send(); !sent) return failure(std::move(sent.error()));
   }
 }
 
@@ -126,7 +125,7 @@ Result<LatencyResult, Error> answer(PingPong& game) {
 
 Result<LatencyResult, Error> run_latency(PerfSession& session) {
   PingPong game(session);
-  if (auto error = game.prepare()) return failure(std::move(*error));
+  if (auto ready = game.prepare(); !ready) return failure(std::move(ready.error()));
   return session.is_server() ? answer(game) : measure(session, game);
 }
 

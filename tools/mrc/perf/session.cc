@@ -87,41 +87,42 @@ Result<host::Config, Error> configure(const PerfOptions& options) {
 
 }  // namespace
 
-std::optional<Error> PerfSession::open_host(const PerfOptions& options) {
+Result<void, Error> PerfSession::open_host(const PerfOptions& options) {
   auto config = configure(options);
-  if (!config) return std::move(config.error());
+  if (!config) return failure(std::move(config.error()));
   auto host = host::Host::open(std::move(*config));
-  if (!host) return std::move(host.error());
+  if (!host) return failure(std::move(host.error()));
   host_ = std::move(*host);
   completions_ = host_->create_completion_queue();
   return make_lanes();
 }
 
-std::optional<Error> PerfSession::make_lanes() {
+Result<void, Error> PerfSession::make_lanes() {
   slots_ = plan_.verify ? std::min<std::size_t>(plan_.depth, kSlotsMax) : 1;
   const std::size_t lane_bytes = slots_ * plan_.size + kCreditBytes;
   // What is not verified may share its memory.
   const std::size_t places = plan_.verify ? plan_.queue_pairs : 1;
   if (2 * lane_bytes > kMemoryMax / places) {
-    return Error{.what = fmt::format("{} queue pairs x {} messages of {} bytes need more memory "
-                                     "than a test may have ({} GiB)",
-                                     places, slots_, plan_.size, kMemoryMax >> 30),
-                 .remedy = "use a smaller size, depth or number of queue pairs"};
+    return failure(
+        Error{.what = fmt::format("{} queue pairs x {} messages of {} bytes need more memory "
+                                  "than a test may have ({} GiB)",
+                                  places, slots_, plan_.size, kMemoryMax >> 30),
+              .remedy = "use a smaller size, depth or number of queue pairs"});
   }
   memory_.resize(2 * lane_bytes * places);
   auto region = host_->register_memory(memory_);
-  if (!region) return std::move(region.error());
+  if (!region) return failure(std::move(region.error()));
   region_ = std::move(*region);
   for (std::uint32_t i = 0; i < plan_.queue_pairs; ++i) {
     auto qp = host_->create_queue_pair({.writes = completions_.get()});
-    if (!qp) return std::move(qp.error());
+    if (!qp) return failure(std::move(qp.error()));
     const std::span<std::byte> own =
         std::span(memory_).subspan(i % places * 2 * lane_bytes, 2 * lane_bytes);
     lanes_.push_back({.qp = std::move(*qp),
                       .outgoing = own.first(lane_bytes),
                       .incoming = own.last(lane_bytes)});
   }
-  return std::nullopt;
+  return {};
 }
 
 std::string PerfSession::own_info() const {
@@ -133,29 +134,32 @@ std::string PerfSession::own_info() const {
   return json{{"lanes", infos}, {"memory", json::parse(host::to_json(region_->remote()))}}.dump();
 }
 
-std::optional<Error> PerfSession::join(const std::string& infos) {
+Result<void, Error> PerfSession::join(const std::string& infos) {
   const json from = json::parse(infos, nullptr, false);
   if (from.is_object() && from.contains("error")) {
-    return Error{.what = "rejected by the server: " + from.value("error", std::string())};
+    return failure(Error{.what = "rejected by the server: " + from.value("error", std::string())});
   }
   if (!from.is_object() || !from.contains("lanes") || !from["lanes"].is_array() ||
       from["lanes"].size() != lanes_.size() || !from.contains("memory")) {
-    return Error{.what = "the peer sent no connection information for its queue pairs",
-                 .remedy = "use the same mrc on both hosts"};
+    return failure(Error{.what = "the peer sent no connection information for its queue pairs",
+                         .remedy = "use the same mrc on both hosts"});
   }
   const auto memory = host::remote_memory_from(from["memory"].dump());
-  if (!memory) return no_exchange(memory.error(), {});
+  if (!memory) return failure(no_exchange(memory.error(), {}));
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const json& lane = from["lanes"][i];
-    if (!lane.is_object()) return Error{.what = "malformed connection information from the peer"};
+    if (!lane.is_object())
+      return failure(Error{.what = "malformed connection information from the peer"});
     const auto info = host::connection_info_from(lane.value("queue_pair", json()).dump());
-    if (!info) return no_exchange(info.error(), {});
+    if (!info) return failure(no_exchange(info.error(), {}));
     peer_name_ = info->host;
     lanes_[i].remote = lane.value("address", std::uint64_t{0});
     lanes_[i].remote_key = RKey(memory->rkey);
-    if (auto error = lanes_[i].qp->connect(*info)) return error;
+    if (auto connected = lanes_[i].qp->connect(*info); !connected) {
+      return failure(std::move(connected.error()));
+    }
   }
-  return std::nullopt;
+  return {};
 }
 
 Result<std::unique_ptr<PerfSession>, Error> PerfSession::serve(const PerfOptions& options,
@@ -175,12 +179,12 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::serve(const PerfOptions
   auto plan = plan_from(*text, options.plan.test);
   if (!plan) return refuse(std::move(plan.error()));
   session->plan_ = *plan;
-  if (auto error = session->open_host(options)) return refuse(std::move(*error));
+  if (auto opened = session->open_host(options); !opened) return refuse(std::move(opened.error()));
   const auto infos = session->control_->receive(seconds(30));
   if (!infos) return failure(no_exchange(infos.error(), {}));
-  if (auto error = session->join(*infos)) return refuse(std::move(*error));
-  if (const auto sent = session->control_->send(session->own_info()); sent) {
-    return failure(no_exchange(*sent, {}));
+  if (auto joined = session->join(*infos); !joined) return refuse(std::move(joined.error()));
+  if (const auto sent = session->control_->send(session->own_info()); !sent) {
+    return failure(no_exchange(sent.error(), {}));
   }
   return session;
 }
@@ -188,7 +192,7 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::serve(const PerfOptions
 Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptions& options) {
   std::unique_ptr<PerfSession> session(new PerfSession);
   session->plan_ = options.plan;
-  if (auto error = session->open_host(options)) return failure(std::move(*error));
+  if (auto opened = session->open_host(options); !opened) return failure(std::move(opened.error()));
   const host::Config& config = session->host_->config();
   auto connected = host::ExchangeConnection::connect(*options.server, config.exchange_port,
                                                      config.exchange_timeout);
@@ -200,23 +204,25 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   }
   session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*connected));
   host::ExchangeConnection& control = *session->control_;
-  if (const auto sent = control.send(plan_text(options.plan)); sent) {
-    return failure(no_exchange(*sent, {}));
+  if (const auto sent = control.send(plan_text(options.plan)); !sent) {
+    return failure(no_exchange(sent.error(), {}));
   }
-  if (const auto sent = control.send(session->own_info()); sent) {
-    return failure(no_exchange(*sent, {}));
+  if (const auto sent = control.send(session->own_info()); !sent) {
+    return failure(no_exchange(sent.error(), {}));
   }
   const auto infos = control.receive(seconds(30));
   if (!infos) return failure(no_exchange(infos.error(), {}));
-  if (auto error = session->join(*infos)) return failure(std::move(*error));
+  if (auto joined = session->join(*infos); !joined) return failure(std::move(joined.error()));
   return session;
 }
 
-std::optional<Error> PerfSession::barrier(Duration timeout) {
-  if (const auto sent = control_->send(R"({"ready":true})"); sent) return no_exchange(*sent, {});
+Result<void, Error> PerfSession::barrier(Duration timeout) {
+  if (const auto sent = control_->send(R"({"ready":true})"); !sent) {
+    return failure(no_exchange(sent.error(), {}));
+  }
   const auto heard = control_->receive(timeout);
-  if (!heard) return no_exchange(heard.error(), {});
-  return std::nullopt;
+  if (!heard) return failure(no_exchange(heard.error(), {}));
+  return {};
 }
 
 }  // namespace openmrc::tools

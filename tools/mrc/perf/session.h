@@ -46,14 +46,14 @@ class PerfSession {
   }
   [[nodiscard]] host::ExchangeConnection& control() { return *control_; }
   // Both sides come here before either goes on.
-  [[nodiscard]] std::optional<host::Error> barrier(Duration timeout);
+  [[nodiscard]] Result<void, host::Error> barrier(Duration timeout);
 
  private:
   PerfSession() = default;
-  [[nodiscard]] std::optional<host::Error> open_host(const PerfOptions& options);
-  [[nodiscard]] std::optional<host::Error> make_lanes();
+  [[nodiscard]] Result<void, host::Error> open_host(const PerfOptions& options);
+  [[nodiscard]] Result<void, host::Error> make_lanes();
   [[nodiscard]] std::string own_info() const;
-  [[nodiscard]] std::optional<host::Error> join(const std::string& infos);
+  [[nodiscard]] Result<void, host::Error> join(const std::string& infos);
 
   PerfPlan plan_{};
   bool is_server_ = false;

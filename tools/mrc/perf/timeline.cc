@@ -28,15 +28,15 @@ void PerfTimeline::note() {
   }
 }
 
-std::optional<host::Error> PerfTimeline::finish() {
+Result<void, host::Error> PerfTimeline::finish() {
   stopping_ = true;
   thread_.join();
   std::ofstream out(file_);
   out << "time_ns,bytes\n";
   for (const Sample& sample : samples_) out << fmt::format("{},{}\n", sample.time_ns, sample.bytes);
   out.close();
-  if (out) return std::nullopt;
-  return host::Error{.what = "cannot write " + file_};
+  if (out) return {};
+  return failure(host::Error{.what = "cannot write " + file_});
 }
 
 }  // namespace openmrc::tools

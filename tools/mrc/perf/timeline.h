@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "openmrc/base/result.h"
 #include "openmrc/base/time.h"
 #include "openmrc/host/host.h"
 
@@ -24,7 +24,7 @@ class PerfTimeline {
   PerfTimeline& operator=(const PerfTimeline&) = delete;
 
   // Ends it; says what is wrong if the file cannot be written.
-  [[nodiscard]] std::optional<host::Error> finish();
+  [[nodiscard]] Result<void, host::Error> finish();
 
  private:
   struct Sample {

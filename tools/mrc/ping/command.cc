@@ -70,17 +70,19 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   auto qp = host.create_queue_pair({.writes = made.completions.get()});
   if (!qp) return failure(std::move(qp.error()));
   made.qp = std::move(*qp);
-  if (const auto error = control.send(to_json(made.qp->connection_info()))) {
-    return failure(Error{.what = to_string(*error)});
+  if (const auto sent = control.send(to_json(made.qp->connection_info())); !sent) {
+    return failure(Error{.what = to_string(sent.error())});
   }
   const auto text = control.receive(seconds(10));
   if (!text) return failure(Error{.what = to_string(text.error())});
   const auto info = host::connection_info_from(*text);
   if (!info) return failure(Error{.what = to_string(info.error())});
-  if (auto error = made.qp->connect(*info)) return failure(std::move(*error));
+  if (auto connected = made.qp->connect(*info); !connected) {
+    return failure(std::move(connected.error()));
+  }
   // No probes before both sides are connected.
-  if (const auto error = control.send(R"({"ready":true})")) {
-    return failure(Error{.what = to_string(*error)});
+  if (const auto sent = control.send(R"({"ready":true})"); !sent) {
+    return failure(Error{.what = to_string(sent.error())});
   }
   const auto ready = control.receive(seconds(10));
   if (!ready) return failure(Error{.what = to_string(ready.error())});
@@ -211,7 +213,7 @@ int ping(const PingOptions& options) {
   auto connection = connect(**host, *control);
   if (!connection) return not_tried(connection.error());
   host::QueuePair& qp = *connection->qp;
-  const host::PathProfiles& paths = (*host)->paths();
+  const profile::PathPlan& paths = (*host)->paths();
   const auto& profile = *paths.profiles()[paths.profile_to(qp.peer_place())];
   const std::vector<PathResult> results = probe_all(qp, profile.size(), options);
   std::vector<PathRow> rows;

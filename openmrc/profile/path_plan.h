@@ -10,16 +10,23 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
 #include "openmrc/core/paths/ev_profile.h"
+#include "openmrc/core/paths/return_routes.h"
+#include "openmrc/fabric/path.h"
 #include "openmrc/fabric/usid_plan.h"
-#include "openmrc/host/config.h"
-#include "openmrc/host/error.h"
+#include "openmrc/profile/drawn_paths.h"
 
-namespace openmrc::host {
+namespace openmrc::profile {
 
-// The paths of a host's connections, made from its configuration, and what people call them.
-class PathProfiles {
+// The paths of one host's connections and what people call them. In a fabric an EV names the
+// switches of a path; without one it is a random number, and switches choose by its hash.
+class PathPlan {
  public:
-  static Result<PathProfiles, Error> make(const Config& config);
+  static Result<PathPlan, core::EvProfileError> in_fabric(const fabric::UsidPlan& plan,
+                                                          fabric::HostIndex own,
+                                                          const PathOptions& options);
+  // With paths that were drawn before; hosts may share them.
+  PathPlan(const fabric::UsidPlan& plan, fabric::HostIndex own, DrawnPaths drawn);
+  static PathPlan hashed(std::size_t planes, const PathOptions& options);
 
   // Which of profiles() serves connections to this host; nothing means: no place in a fabric.
   [[nodiscard]] std::size_t profile_to(std::optional<fabric::HostIndex> remote) const;
@@ -34,11 +41,14 @@ class PathProfiles {
                                       std::optional<fabric::HostIndex> remote) const;
   [[nodiscard]] fabric::PathChoice choice(core::EvIndex ev,
                                           std::optional<fabric::HostIndex> remote) const;
+  // For answers to hosts that are no peers; null without a fabric.
+  [[nodiscard]] std::shared_ptr<const core::ReturnRoutes> return_routes() const;
+
   [[nodiscard]] const std::optional<fabric::UsidPlan>& plan() const { return plan_; }
   [[nodiscard]] std::optional<fabric::HostIndex> own() const { return own_; }
 
  private:
-  PathProfiles() = default;
+  PathPlan() = default;
 
   std::optional<fabric::UsidPlan> plan_;
   std::optional<fabric::HostIndex> own_;
@@ -47,4 +57,4 @@ class PathProfiles {
   std::vector<std::uint16_t> uplinks_;  // of the first, by EV
 };
 
-}  // namespace openmrc::host
+}  // namespace openmrc::profile

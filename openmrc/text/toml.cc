@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/text/toml.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <utility>
+
+static_assert(!TOML_EXCEPTIONS, "pure code throws nothing");
+
+namespace openmrc::text {
+namespace {
+
+Value value_of(const toml::node& node);
+
+Table table_of(const toml::table& from) {
+  // toml++ sorts by name.
+  std::vector<std::pair<const toml::key*, const toml::node*>> nodes;
+  for (const auto& [key, node] : from) nodes.emplace_back(&key, &node);
+  std::ranges::stable_sort(nodes, {}, [](const auto& pair) {
+    const toml::source_position& begin = pair.first->source().begin;
+    return std::pair(begin.line, begin.column);
+  });
+  Table table{.entries = {}, .line = from.source().begin.line};
+  for (const auto& [key, node] : nodes) {
+    table.entries.push_back({.key = std::string(key->str()),
+                             .line = key->source().begin.line,
+                             .value = value_of(*node)});
+  }
+  return table;
+}
+
+List list_of(const toml::array& from) {
+  List list;
+  for (const toml::node& element : from) list.push_back(value_of(element));
+  return list;
+}
+
+Value value_of(const toml::node& node) {
+  Value value{.data = {}, .line = node.source().begin.line};
+  if (const auto* flag = node.as_boolean()) value.data = flag->get();
+  if (const auto* whole = node.as_integer()) value.data = whole->get();
+  if (const auto* number = node.as_floating_point()) value.data = number->get();
+  if (const auto* text = node.as_string()) value.data = text->get();
+  if (const auto* list = node.as_array()) value.data = list_of(*list);
+  if (const auto* table = node.as_table()) value.data = table_of(*table);
+  return value;
+}
+
+}  // namespace
+
+const Entry* Table::find(std::string_view key) const {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Result<Table, FileError> parse_toml(std::string_view text) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (parsed) return table_of(parsed.table());
+  const toml::parse_error& error = parsed.error();
+  return failure(FileError{.line = error.source().begin.line,
+                           .message = fmt::format("invalid TOML: {}", error.description())});
+}
+
+std::string shown(const Value& value) {
+  if (const auto* text = value.as<std::string>()) return fmt::format("\"{}\"", *text);
+  if (const auto* whole = value.as<std::int64_t>()) return fmt::format("{}", *whole);
+  if (const auto* number = value.as<double>()) return fmt::format("{}", *number);
+  if (const auto* flag = value.as<bool>()) return *flag ? "true" : "false";
+  if (value.as<Table>() != nullptr) return "a table";
+  if (value.as<List>() != nullptr) return "a list";
+  return "a date or time of day";
+}
+
+bool is_list_of_tables(const Value& value) {
+  const auto* list = value.as<List>();
+  return list != nullptr && std::ranges::all_of(*list, [](const Value& element) {
+           return element.as<Table>() != nullptr;
+         });
+}
+
+}  // namespace openmrc::text
