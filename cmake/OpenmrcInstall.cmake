@@ -5,10 +5,12 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/OpenMRC")
 get_property(libraries GLOBAL PROPERTY OPENMRC_LIBRARIES)
-install(TARGETS ${libraries}
+list(TRANSFORM libraries PREPEND openmrc_ OUTPUT_VARIABLE library_targets)
+install(TARGETS ${library_targets} openmrc
   EXPORT OpenMRCTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILE_SET lone_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILE_SET tables DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILE_SET api DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT OpenMRCTargets NAMESPACE OpenMRC:: DESTINATION "${package_dir}")
@@ -25,50 +27,41 @@ install(FILES
   "${PROJECT_BINARY_DIR}/OpenMRCConfigVersion.cmake"
   DESTINATION "${package_dir}")
 
-# openmrc_pkgconfig(NAME <library> DESCRIPTION <text> [REQUIRES <packages>...]
-#                   [REQUIRES_PRIVATE <packages>...])
-#   REQUIRES          what the headers include
-#   REQUIRES_PRIVATE  what only the archive needs; pkg-config --static adds it
-function(openmrc_pkgconfig)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;DESCRIPTION" "REQUIRES;REQUIRES_PRIVATE")
+# openmrc_pkgconfig(<name> DESCRIPTION <text> [LIBS <flags>...] [REQUIRES <packages>...])
+# The libraries are archives, so their users link whatever they use: nothing is private.
+function(openmrc_pkgconfig name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "LIBS;REQUIRES")
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
     BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE to_prefix)
   list(JOIN arg_REQUIRES ", " requires)
-  list(JOIN arg_REQUIRES_PRIVATE ", " requires_private)
-  set(file "${PROJECT_BINARY_DIR}/openmrc-${arg_NAME}.pc")
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/openmrc.pc.in" "${file}" @ONLY)
-  install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  list(JOIN arg_LIBS " " libs)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/openmrc.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-openmrc_pkgconfig(NAME base DESCRIPTION "OpenMRC: strong types, time, checks")
-openmrc_pkgconfig(NAME wire DESCRIPTION "OpenMRC: the packets of MRC, bytes to records and back"
-  REQUIRES "openmrc-base = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE libisal fmt)
-
-openmrc_pkgconfig(NAME fabric DESCRIPTION "OpenMRC: planes, switches, links and paths"
-  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE fmt)
-
-openmrc_pkgconfig(NAME softswitch DESCRIPTION "OpenMRC: a switch, without I/O"
-  REQUIRES "openmrc-wire = ${PROJECT_VERSION}")
-
-openmrc_pkgconfig(NAME core DESCRIPTION "OpenMRC: the protocol, without I/O"
-  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE fmt)
-
-openmrc_pkgconfig(NAME sim DESCRIPTION "OpenMRC: a simulator of whole fabrics"
-  REQUIRES "openmrc-core = ${PROJECT_VERSION}" "openmrc-fabric = ${PROJECT_VERSION}"
-           "openmrc-softswitch = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE fmt)
-
-openmrc_pkgconfig(NAME datapath DESCRIPTION "OpenMRC: packets in and out of Linux"
-  REQUIRES "openmrc-wire = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE fmt)
-
-openmrc_pkgconfig(NAME host DESCRIPTION "OpenMRC: the runtime of a host"
-  REQUIRES "openmrc-core = ${PROJECT_VERSION}" "openmrc-datapath = ${PROJECT_VERSION}"
-           "openmrc-fabric = ${PROJECT_VERSION}"
-  REQUIRES_PRIVATE fmt)
+# What CMake calls a library, as pkg-config calls it.
+set(package_fmt::fmt fmt)
+set(package_PkgConfig::ISAL libisal)
+set(package_tomlplusplus::tomlplusplus tomlplusplus)
+set(flags_Threads::Threads -pthread)
+foreach(library IN LISTS libraries)
+  get_property(description GLOBAL PROPERTY OPENMRC_DESCRIPTION_${library})
+  get_property(private GLOBAL PROPERTY OPENMRC_PRIVATE_${library})
+  set(requires ${OPENMRC_LAYER_${library}})
+  list(TRANSFORM requires REPLACE "(.+)" "openmrc-\\1 = ${PROJECT_VERSION}")
+  set(flags "")
+  foreach(dependency IN LISTS private)
+    list(APPEND requires ${package_${dependency}})
+    list(APPEND flags ${flags_${dependency}})
+  endforeach()
+  openmrc_pkgconfig(openmrc-${library}
+    DESCRIPTION "OpenMRC: ${description}"
+    LIBS -lopenmrc_${library} ${flags}
+    REQUIRES ${requires})
+endforeach()
+openmrc_pkgconfig(openmrc
+  DESCRIPTION "${PROJECT_DESCRIPTION}: the C++ interface"
+  REQUIRES "openmrc-host = ${PROJECT_VERSION}")
 
 if(TARGET mrc)
   install(TARGETS mrc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

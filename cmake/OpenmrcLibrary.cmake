@@ -3,25 +3,38 @@
 # *_test.cc a part of its test program. Headers named test_*.h are the tests' own. The path in an
 # include is the path in the repository and in the installed tree.
 
-# openmrc/layers.txt: its folders are OPENMRC_LIBRARY_FOLDERS, what each may include is
+# openmrc/layers.txt: the folders from the ground up as OPENMRC_LAYERS, and what each may include as
 # OPENMRC_LAYER_<folder>.
 set(layers_file "${PROJECT_SOURCE_DIR}/openmrc/layers.txt")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${layers_file}")
 file(STRINGS "${layers_file}" layers REGEX "^[a-z]")
+set(OPENMRC_LAYERS "")
 foreach(line IN LISTS layers)
   string(REGEX MATCH "^([a-z/]+): *(.*)$" _ "${line}")
-  list(APPEND OPENMRC_LIBRARY_FOLDERS ${CMAKE_MATCH_1})
+  list(APPEND OPENMRC_LAYERS ${CMAKE_MATCH_1})
   string(REPLACE " " ";" OPENMRC_LAYER_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
 
-# openmrc_library(NAME <folder> [PURE] [LINK_PRIVATE <libraries>...] [EXCEPT <files>...]
-#                 [TEST_LINK <libraries>...])
-#   PURE    the library performs no I/O and throws nothing: built without exceptions, and held to the
-#           list of forbidden headers by scripts/check-purity.
-#   EXCEPT  sources and tests that another target of the folder is made of.
+# openmrc_layers_below(<folder> <variable>): it and all that it links, directly or not.
+function(openmrc_layers_below folder variable)
+  set(found ${folder})
+  foreach(other IN LISTS OPENMRC_LAYER_${folder})
+    openmrc_layers_below(${other} below)
+    list(APPEND found ${below})
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# openmrc_library(NAME <folder> [PURE] [DESCRIPTION <text>] [LINK_PRIVATE <libraries>...]
+#                 [EXCEPT <files>...] [TEST_LINK <libraries>...])
+#   PURE         it performs no I/O and throws nothing: built without exceptions, and held to the list
+#                of forbidden headers by scripts/check-purity.
+#   DESCRIPTION  what pkg-config says of it.
+#   EXCEPT       sources and tests that another target of the folder is made of.
 # What it may include of the project it links; layers.txt says what that is.
 function(openmrc_library)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME" "LINK_PRIVATE;EXCEPT;TEST_LINK")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME;DESCRIPTION" "LINK_PRIVATE;EXCEPT;TEST_LINK")
   set(target openmrc_${arg_NAME})
   set(here "${CMAKE_CURRENT_SOURCE_DIR}")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${here}/*.h")
@@ -29,6 +42,14 @@ function(openmrc_library)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${here}/*.cc")
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${here}/*_test.cc")
   list(FILTER headers EXCLUDE REGEX "/test_[^/]*$")
+  # A source includes its own header first, so compiling it shows that the header stands alone. Only
+  # headers without a source need a file that does so.
+  set(lone_headers ${headers})
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "\\.cc$" ".h" header "${source}")
+    list(REMOVE_ITEM lone_headers "${header}")
+  endforeach()
+  list(REMOVE_ITEM headers ${lone_headers})
   list(TRANSFORM arg_EXCEPT PREPEND "${here}/")
   list(REMOVE_ITEM sources ${tests} ${arg_EXCEPT})
   list(REMOVE_ITEM tests ${arg_EXCEPT})
@@ -40,21 +61,28 @@ function(openmrc_library)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${arg_NAME}
     POSITION_INDEPENDENT_CODE ON
-    INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
+    INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
   target_sources(${target} PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${headers}
+    FILE_SET lone_headers TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${lone_headers}
     FILE_SET tables TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${tables})
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_link_libraries(${target}
     PUBLIC ${layers}
     PRIVATE ${arg_LINK_PRIVATE} $<BUILD_INTERFACE:openmrc_flags>)
+  if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+    # Whoever links an installed archive may have another compiler.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)
+  endif()
   # What no header declares is nobody else's.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wmissing-declarations>)
   if(arg_PURE)
     target_compile_options(${target} PRIVATE -fno-exceptions)
     set_property(GLOBAL APPEND PROPERTY OPENMRC_PURE_FOLDERS "${here}")
   endif()
-  set_property(GLOBAL APPEND PROPERTY OPENMRC_LIBRARIES ${target})
+  set_property(GLOBAL APPEND PROPERTY OPENMRC_LIBRARIES ${arg_NAME})
+  set_property(GLOBAL PROPERTY OPENMRC_DESCRIPTION_${arg_NAME} "${arg_DESCRIPTION}")
+  set_property(GLOBAL PROPERTY OPENMRC_PRIVATE_${arg_NAME} ${arg_LINK_PRIVATE})
 
   if(BUILD_TESTING AND tests)
     openmrc_test(NAME ${arg_NAME}_test SOURCES ${tests} LINK OpenMRC::${arg_NAME} ${arg_TEST_LINK})
@@ -63,8 +91,8 @@ endfunction()
 
 # openmrc_test(NAME <name> SOURCES <files>... LINK <libraries>... [LABEL <label>] [TIMEOUT <seconds>]
 #              [ENVIRONMENT <name=value>])
-# A GoogleTest program, each of its cases a test of CTest. Labels: unit (the default), property,
-# conformance.
+# A GoogleTest program, each of its cases a test of CTest. Labels: see CONTRIBUTING.md; the default is
+# unit, and the target unit_tests builds all programs with that label.
 function(openmrc_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;LABEL;TIMEOUT;ENVIRONMENT" "SOURCES;LINK")
   include(GoogleTest)
@@ -82,6 +110,7 @@ function(openmrc_test)
   if(arg_LABEL STREQUAL "unit")
     openmrc_compile_fast(${arg_NAME})
     target_precompile_headers(${arg_NAME} REUSE_FROM openmrc_test_headers)
+    add_dependencies(unit_tests ${arg_NAME})
   endif()
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX "${arg_NAME}."
@@ -95,6 +124,7 @@ endfunction()
 
 # The headers that nearly every test includes, compiled once for all test programs.
 if(BUILD_TESTING)
+  add_custom_target(unit_tests)
   add_library(openmrc_test_headers OBJECT "${PROJECT_SOURCE_DIR}/tests/support/precompiled.cc")
   target_link_libraries(openmrc_test_headers PRIVATE openmrc_flags GTest::gtest)
   openmrc_compile_fast(openmrc_test_headers)

@@ -9,7 +9,7 @@ set(OPENMRC_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them")
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# Every header of a library is compiled alone by the target all_verify_interface_header_sets.
+# The target all_verify_interface_header_sets compiles headers alone; scripts/lint builds it.
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
 # Linking some forty programs and libraries is most of what a small change costs.

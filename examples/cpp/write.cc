@@ -1,58 +1,77 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a text into the memory of another host. Start it on one host without arguments, on the
-// other with the name of the first:  h1$ write    h0$ write h1
+// Writes a text into the memory of another host. Start it on one host without arguments and on the
+// other with the name of the first:   h1$ write     h0$ write h1
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "openmrc/openmrc.h"
 
+namespace {
+
 using namespace openmrc;
 
-std::string to_string(const std::vector<host::ConfigError>& errors) {
-  return to_string(errors.front());
+constexpr std::string_view kText = "Hello over every path";
+constexpr Duration kTimeout = seconds(30);
+
+// A TCP connection, over which the two sides describe their queue pairs and memory.
+ExchangeConnection connect_exchange(const char* server, std::uint16_t port) {
+  if (server != nullptr) return expect(ExchangeConnection::connect(server, port, kTimeout));
+  const ExchangeListener listener = expect(ExchangeListener::open(port));
+  return expect(listener.accept(kTimeout));
 }
-template <class T, class E>
-T need(Result<T, E> result) {
-  if (result) return *std::move(result);
-  std::fprintf(stderr, "write: %s\n", to_string(result.error()).c_str());
-  std::exit(1);
+
+// Returns when the other side has called it too.
+void barrier(ExchangeConnection& exchange) {
+  expect(exchange.send("{}"));
+  expect(exchange.receive(kTimeout));
 }
+
+Result<void, Error> wait_for_success(CompletionQueue& completions, const QueuePair& qp) {
+  Completion completion;
+  if (completions.wait({&completion, 1}, kTimeout) == 0) {
+    return failure(Error{.what = "no completion within 30 s"});
+  }
+  if (completion.status != WorkStatus::kSuccess) {
+    return failure(Error{.what = qp.failure_text().value_or(error_text(completion.status))});
+  }
+  return {};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_server = argc < 2;
-  const auto host = need(Host::open(need(host::load_config({}))));
+  const char* const server = argc > 1 ? argv[1] : nullptr;  // null: this is the server
+  const auto host = expect(Host::open(expect(load_config({}))));
   std::vector<std::byte> memory(4096);
-  const auto region = need(host->register_memory(memory));
+  const auto region = expect(host->register_memory(memory));
   const auto completions = host->create_completion_queue();
-  const auto qp = need(host->create_queue_pair({.writes = completions.get()}));
+  const auto qp = expect(host->create_queue_pair({.writes = completions.get()}));
 
-  // The two ends tell each other who they are, over TCP.
-  const std::uint16_t port = host->config().exchange_port;
-  auto listener = is_server ? std::optional(need(ExchangeListener::open(port))) : std::nullopt;
-  auto other = is_server ? need(listener->accept(seconds(60)))
-                         : need(ExchangeConnection::connect(argv[1], port, seconds(10)));
-  (void)other.send(to_json(qp->connection_info()));
-  (void)other.send(to_json(region->remote()));
-  const ConnectionInfo peer = need(host::connection_info_from(need(other.receive(seconds(10)))));
-  const RemoteMemory remote = need(host::remote_memory_from(need(other.receive(seconds(10)))));
-  need(qp->connect(peer));
+  ExchangeConnection exchange = connect_exchange(server, host->config().exchange_port);
+  expect(exchange.send(to_json(qp->connection_info())));
+  expect(exchange.send(to_json(region->remote())));
+  const ConnectionInfo peer = expect(connection_info_from(expect(exchange.receive(kTimeout))));
+  const RemoteMemory remote = expect(remote_memory_from(expect(exchange.receive(kTimeout))));
+  expect(qp->connect(peer));
+  if (server == nullptr) expect(qp->post_receive(1));  // for the immediate
+  barrier(exchange);
 
-  if (is_server) {
-    (void)qp->post_receive(1);
-  } else {
-    need(other.receive(seconds(10)));  // the receive is posted
-    std::strcpy(reinterpret_cast<char*>(memory.data()), "Hello over every path");
-    (void)qp->post_write({.data = std::span(memory).first(64),
-                          .remote_address = remote.address,
-                          .rkey = RKey(remote.rkey),
-                          .immediate = 1});
+  if (server != nullptr) {
+    expect(qp->post_write({.data = std::as_bytes(std::span(kText)),
+                           .remote_address = remote.address,
+                           .rkey = RKey(remote.rkey),
+                           .immediate = 1}));
   }
-  if (is_server) (void)other.send("{}");
+  expect(wait_for_success(*completions, *qp));
+  barrier(exchange);  // neither side leaves while the other may need an answer
 
-  Completion completion;
-  if (completions->wait({&completion, 1}, seconds(10)) == 0) return std::puts("nothing came"), 1;
-  if (completion.status != WorkStatus::kSuccess) return std::puts(qp->failure_text()->c_str()), 1;
-  std::printf("%s: %s\n", is_server ? "received" : "sent", reinterpret_cast<char*>(memory.data()));
+  if (server != nullptr) {
+    std::puts("sent");
+  } else {
+    std::printf("received: %s\n", reinterpret_cast<const char*>(memory.data()));
+  }
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs a build tree into a temporary prefix and builds a program of somebody else against it,
-# once through the CMake package and once through pkg-config.
+# Installs a build tree into a temporary prefix and builds programs of somebody else against it, each
+# through the CMake package and through pkg-config: one that uses OpenMRC::wire, and the example of
+# the C++ interface.
 #   install_test.sh <cmake> <build tree>
 set -euo pipefail
 
@@ -47,20 +48,37 @@ knows_home=$(grep -rlF -e "$source" -e "$build" -e "$prefix" \
   --include='*.cmake' --include='*.pc' "$prefix" || true)
 [[ -z $knows_home ]] || fail "these files name the place that they were built in: $knows_home"
 
+# build_by_cmake <project> <program>: leaves it in $work/by-cmake/<program>
+build_by_cmake() {
+  local build="$work/build-$2"
+  "$cmake" -S "$1" -B "$build" -G "$generator" -DCMAKE_CXX_COMPILER="$cxx" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" || fail "$(cat "$work/log")"
+  grep -qF "OpenMRC_DIR:PATH=$prefix/" "$build/CMakeCache.txt" ||
+    fail "CMake found another OpenMRC than the one just installed"
+  "$cmake" --build "$build"
+  install -D "$build/$2" "$work/by-cmake/$2"
+}
+
+# build_by_pkg_config <source> <package> <program>: leaves it in $work/by-pkg-config/<program>.
+# Without link-time optimisation, as another compiler would link the archives.
+build_by_pkg_config() {
+  local flags
+  read -ra flags < <(PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig pkg-config --cflags --libs "$2")
+  echo "$2: ${flags[*]}"
+  mkdir -p "$work/by-pkg-config"
+  "$cxx" -std=c++23 -fno-lto "$1" -o "$work/by-pkg-config/$3" "${flags[@]}"
+}
+
 echo "== build through the CMake package"
-"$cmake" -S "$consumer" -B "$work/build" -G "$generator" -DCMAKE_CXX_COMPILER="$cxx" \
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
-grep -qF "OpenMRC_DIR:PATH=$prefix/" "$work/build/CMakeCache.txt" ||
-  fail "CMake found another OpenMRC than the one just installed"
-"$cmake" --build "$work/build"
-"$work/build/consumer" | tee "$work/by-cmake"
-
+build_by_cmake "$consumer" consumer
+build_by_cmake "$source/examples/cpp" write
 echo "== build through pkg-config"
-export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
-read -ra flags < <(pkg-config --cflags --libs --static openmrc-wire)
-echo "${flags[*]}"
-"$cxx" -std=c++23 "$consumer/main.cc" -o "$work/by-hand" "${flags[@]}"
-"$work/by-hand" | tee "$work/by-pkg-config"
+build_by_pkg_config "$consumer/main.cc" openmrc-wire consumer
+build_by_pkg_config "$source/examples/cpp/write.cc" openmrc write
 
-cmp "$work/by-cmake" "$work/by-pkg-config" || fail "the two programs do not print the same"
-grep -q "^SACK of " "$work/by-cmake" || fail "the program did not print its line"
+echo "== run"
+for built in by-cmake by-pkg-config; do
+  "$work/$built/consumer" | tee "$work/printed"
+  grep -q "^SACK of " "$work/printed" || fail "the program did not print its line"
+  "$source/examples/cpp/write_test.sh" "$work/$built/write"
+done

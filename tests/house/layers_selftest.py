@@ -25,14 +25,20 @@ CLEAN = {
 
 
 class LayersSelfTest(unittest.TestCase):
+    def plant(self, folder, changes):
+        for name, text in (CLEAN | changes).items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def run_layers(self, folder, *arguments):
+        return subprocess.run([sys.executable, LAYERS, "--root", folder, *arguments],
+                              capture_output=True, text=True, check=False)
+
     def check(self, changes):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (CLEAN | changes).items():
-                path = Path(folder) / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            return subprocess.run([sys.executable, LAYERS, "--root", folder, "--check"],
-                                  capture_output=True, text=True, check=False)
+            self.plant(folder, changes)
+            return self.run_layers(folder, "--check")
 
     def assert_found(self, changes, *words):
         result = self.check(changes)
@@ -71,6 +77,22 @@ class LayersSelfTest(unittest.TestCase):
         self.assert_found({"openmrc/core/paths/a.h": '#include "openmrc/core/paths/b.h"\n',
                            "openmrc/core/paths/b.h": '#include "openmrc/core/paths/a.h"\n'},
                           "files include each other in a circle")
+
+    def test_the_picture_is_written_and_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.plant(folder, {"ARCHITECTURE.md": "a\n<!-- layers:begin -->\nold\n<!-- layers:end -->\nb\n"})
+            self.assertEqual(self.run_layers(folder, "--draw", "--check").returncode, 1)
+            self.assertEqual(self.run_layers(folder, "--draw", "--write").returncode, 0)
+            self.assertEqual(self.run_layers(folder, "--draw", "--check").returncode, 0)
+            text = (Path(folder) / "ARCHITECTURE.md").read_text(encoding="utf-8")
+            self.assertIn("  core --> wire\n", text)
+            self.assertNotIn("old", text)
+            self.assertTrue(text.startswith("a\n") and text.endswith("\nb\n"), text)
+
+    def test_a_document_without_markers_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.plant(folder, {"ARCHITECTURE.md": "a\n"})
+            self.assertIn("layers:begin", self.run_layers(folder, "--draw", "--write").stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs written for MRC network cards, between two hosts of a lab.
+"""Programs written for MRC NICs, between two hosts of a lab.
 
 The benchmark makes the calls of public MRC programs through libmrc and the soft verbs device. With
 --plugin, which no test of the project gives, a plugin of NCCL does the same: see README.md.

@@ -168,16 +168,10 @@ void MrcHost::take_completions(Worker& worker) {
       application_.on_sent(now_, static_cast<std::uint32_t>(completion->id), failed, worker);
     } else if (!failed) {
       const std::uint32_t place = completion->qpn.raw() - kFirstUsableQpn.raw();
-<<<<<<< HEAD
       const std::uint32_t number = place / world_.queue_pairs;
-      OPENMRC_CHECK(!endpoint_.post_receive(completion->qpn, number), "there was room for one");
-      application_.on_received(now_, number - sends_, place % world_.queue_pairs,
-=======
-      const std::uint32_t number = place / world_.transport.queue_pairs;
       OPENMRC_CHECK(endpoint_.post_receive(completion->qpn, number).has_value(),
                     "there was room for one");
-      application_.on_received(now_, number - sends_, place % world_.transport.queue_pairs,
->>>>>>> result
+      application_.on_received(now_, number - sends_, place % world_.queue_pairs,
                                completion->immediate.raw(), worker);
     }
   }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/lab/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openmrc/lab/layout.h"
+#include "openmrc/lab/test_spec.h"
+
+namespace openmrc::lab {
+namespace {
+
+using fabric::HostIndex;
+using fabric::SwitchId;
+using fabric::Tier;
+using Lines = std::vector<std::string>;
+
+bool any(std::string_view /*interface*/) { return true; }
+
+// What `program` is given to read, in whichever stage it runs; empty if it is never run.
+Lines input_of(const Plan& plan, const Lines& program) {
+  for (const Stage& stage : plan.stages) {
+    const auto step = std::ranges::find(stage, program, &Step::arguments);
+    if (step != stage.end()) return step->input;
+  }
+  return {};
+}
+
+bool contains(const Lines& lines, std::string_view line) {
+  return std::ranges::find(lines, line) != lines.end();
+}
+
+TEST(LabPlan, MakesANamespaceForEveryNode) {
+  const Plan plan = plan_of(small_lab());
+  ASSERT_EQ(plan.stages.size(), 4U);
+  ASSERT_EQ(plan.stages[0].size(), 1U);
+  EXPECT_EQ(plan.stages[0][0].arguments, (Lines{"ip", "-batch", "-"}));
+  EXPECT_EQ(plan.stages[0][0].input,
+            (Lines{"netns add mrc-try-mgmt", "netns add mrc-try-h0", "netns add mrc-try-h1",
+                   "netns add mrc-try-p0.t0-0", "netns add mrc-try-p0.t0-1",
+                   "netns add mrc-try-p0.t1-0", "netns add mrc-try-p1.t0-0",
+                   "netns add mrc-try-p1.t0-1", "netns add mrc-try-p1.t1-0"}));
+}
+
+TEST(LabPlan, PutsACableForEveryLink) {
+  const Lines cables = plan_of(small_lab()).stages[2][0].input;
+  ASSERT_EQ(cables.size(), 8U + 2) << "links, and the hosts' management";
+  EXPECT_EQ(cables[6],
+            "link add name p1 index 101 address 02:01:00:01:00:12 mtu 9000 netns mrc-try-h1 type "
+            "veth peer name down0 index 1000 address 02:01:00:01:00:11 mtu 9000 netns "
+            "mrc-try-p1.t0-1");
+  EXPECT_EQ(cables[7],
+            "link add name down1 index 3001 address 02:01:00:01:00:22 mtu 9000 netns "
+            "mrc-try-p1.t1-0 type veth peer name up0 index 2000 address 02:01:00:01:00:21 mtu 9000 "
+            "netns mrc-try-p1.t0-1");
+}
+
+TEST(LabPlan, APortOfAHostSendsToItsT0) {
+  const auto only_p1 = [](std::string_view interface) { return interface == "p1"; };
+  EXPECT_EQ(
+      host_lines(small_lab(), HostIndex(1), only_p1),
+      (Lines{"link set dev p1 up", "address replace fe80::2/64 dev p1 nodad",
+             "neighbour replace fe80::1 lladdr 02:01:00:01:00:11 dev p1 nud permanent",
+             "address replace fd4d:5243:0:1::1:1/128 dev p1 nodad",
+             "route replace fd4d:5243:0:1::/64 via fe80::1 dev p1 src fd4d:5243:0:1::1:1",
+             "route replace fcbb:bb00:4011::/48 via fe80::1 dev p1 src fd4d:5243:0:1::1:1",
+             "route replace fcbb:bb00:c001::/48 encap seg6local action End.DT6 table local dev "
+             "p1"}));
+}
+
+TEST(LabPlan, AT0ForwardsDownByHostAndUpByAnyUplink) {
+  const SwitchId t0{Plane(1), Tier::kT0, 1};
+  const Lines expected{"link set dev down0 up",
+                       "address replace fe80::1/64 dev down0 nodad",
+                       "neighbour replace fe80::2 lladdr 02:01:00:01:00:12 dev down0 nud permanent",
+                       "route replace fcbb:bb00:c001::/48 via fe80::2 dev down0",
+                       "route replace fd4d:5243:0:1::1:1/128 via fe80::2 dev down0",
+                       "link set dev up0 up",
+                       "address replace fe80::2/64 dev up0 nodad",
+                       "neighbour replace fe80::1 lladdr 02:01:00:01:00:22 dev up0 nud permanent",
+                       "route replace fcbb:bb00:8001::/48 via fe80::1 dev up0",
+                       "route replace fd4d:5243:0:1::/64 nexthop via fe80::1 dev up0"};
+  EXPECT_EQ(switch_lines(small_lab(), t0, any, any), expected);
+  const auto none = [](std::string_view /*interface*/) { return false; };
+  EXPECT_EQ(switch_lines(small_lab(), t0, any, none), Lines(expected.begin(), expected.end() - 1))
+      << "no route over uplinks that are all down";
+}
+
+TEST(LabPlan, AT1ForwardsToEveryT0) {
+  const SwitchId t1{Plane(1), Tier::kT1, 0};
+  const auto only_down1 = [](std::string_view interface) { return interface == "down1"; };
+  EXPECT_EQ(switch_lines(small_lab(), t1, only_down1, any),
+            (Lines{"link set dev down1 up", "address replace fe80::1/64 dev down1 nodad",
+                   "neighbour replace fe80::2 lladdr 02:01:00:01:00:21 dev down1 nud permanent",
+                   "route replace fcbb:bb00:4011::/48 via fe80::2 dev down1",
+                   "route replace fd4d:5243:0:1::1:0/112 via fe80::2 dev down1"}));
+}
+
+TEST(LabPlan, ASwitchTakesItsOwnSegmentAndDropsWhatItDoesNotKnow) {
+  const Lines lines =
+      input_of(plan_of(small_lab()), {"ip", "-6", "-n", "mrc-try-p1.t1-0", "-batch", "-"});
+  EXPECT_TRUE(contains(lines,
+                       "route replace fcbb:bb00:8001::/48 encap seg6local action End flavors "
+                       "next-csid lblen 32 nflen 16 dev sr0"));
+  EXPECT_TRUE(contains(lines, "route replace blackhole ::/0"));
+}
+
+TEST(LabPlan, ASoftSwitchLeavesForwardingToItsProcess) {
+  Spec spec = small_lab();
+  spec.switches = Switches::kSoft;
+  const SwitchId t0{Plane(0), Tier::kT0, 0};
+  EXPECT_EQ(switch_lines(spec, t0, any, any),
+            (Lines{"link set dev down0 up", "link set dev up0 up"}));
+  const Lines lines = input_of(plan_of(spec), {"ip", "-6", "-n", "mrc-try-p0.t0-0", "-batch", "-"});
+  EXPECT_TRUE(contains(lines, "link set dev up0 gso_max_segs 1"));
+  EXPECT_TRUE(std::ranges::none_of(
+      lines, [](const std::string& line) { return line.find("route") != std::string::npos; }));
+}
+
+TEST(LabPlan, ARateIsATokenBucketAtEveryPort) {
+  Spec spec = small_lab();
+  spec.bits_per_second = 500'000'000;
+  const Plan plan = plan_of(spec);
+  EXPECT_EQ(input_of(plan, {"tc", "-n", "mrc-try-h0", "-batch", "-"}),
+            (Lines{"qdisc replace dev p0 root tbf rate 500000000bit burst 18028 limit 3125000",
+                   "qdisc replace dev p1 root tbf rate 500000000bit burst 18028 limit 3125000"}));
+  EXPECT_EQ(input_of(plan, {"tc", "-n", "mrc-try-p0.t1-0", "-batch", "-"}),
+            (Lines{"qdisc replace dev down0 root tbf rate 500000000bit burst 18028 limit 187500",
+                   "qdisc replace dev down1 root tbf rate 500000000bit burst 18028 limit 187500"}));
+}
+
+}  // namespace
+}  // namespace openmrc::lab
