@@ -91,7 +91,7 @@ class AgentClient {
   void send_reports();
   void take_reply(const NumberedReply& reply);
   void take_push(const Push& push);
-  void tell(const Push& push);
+  void notify(const Push& push);
 
   void wake() const;
   [[nodiscard]] Subscribe wanted() const;
@@ -118,7 +118,7 @@ class AgentClient {
   std::map<CcProfileId, std::size_t> cc_uses_;
   std::deque<std::pair<EvProfileId, EvStatus>> unsent_;  // reports, while connected
   std::uint32_t disabled_ports_ = 0;                     // bit n: port n
-  std::vector<Push> to_tell_;  // what answers brought that listeners must know
+  std::vector<Push> to_notify_;  // what answers brought that listeners must know
 
   mutable std::mutex listeners_mutex_;  // held while they are notified; taken before mutex_
   std::map<ListenerId, Heard> listeners_;

@@ -137,16 +137,16 @@ void AgentClient::send_reports() {
 }
 
 void AgentClient::take_reply(const NumberedReply& reply) {
-  std::vector<Push> news;
+  std::vector<Push> pushes;
   {
     const std::lock_guard lock(mutex_);
     const auto handler = pending_.extract(reply.call);
     if (handler.empty()) return;  // its caller does not wait any more
     handler.mapped()(reply.reply);
-    news = std::exchange(to_tell_, {});
+    pushes = std::exchange(to_notify_, {});
   }
   answered_.notify_all();
-  for (const Push& push : news) tell(push);
+  for (const Push& push : pushes) notify(push);
 }
 
 void AgentClient::keep_states(EvProfileId id, const Reply& reply) {
@@ -155,7 +155,7 @@ void AgentClient::keep_states(EvProfileId id, const Reply& reply) {
   if (image == nullptr || use == ev_uses_.end()) return;
   std::vector<EvStatus> changed = denials(use->second.known, image->evs);
   use->second.known = image->evs;
-  if (!changed.empty()) to_tell_.emplace_back(EvsChanged{id, std::move(changed)});
+  if (!changed.empty()) to_notify_.emplace_back(EvsChanged{id, std::move(changed)});
 }
 
 void AgentClient::keep_ports(const Reply& reply) {
@@ -166,7 +166,7 @@ void AgentClient::keep_ports(const Reply& reply) {
     const std::uint32_t bit = std::uint32_t{1} << port.port.raw();
     if (((disabled_ports_ & bit) == 0) == port.enabled) continue;
     disabled_ports_ ^= bit;
-    to_tell_.emplace_back(PortChanged{port.port, port.enabled});
+    to_notify_.emplace_back(PortChanged{port.port, port.enabled});
   }
 }
 
@@ -184,10 +184,10 @@ void AgentClient::take_push(const Push& push) {
       disabled_ports_ = port->enabled ? disabled_ports_ & ~bit : disabled_ports_ | bit;
     }
   }
-  tell(push);
+  notify(push);
 }
 
-void AgentClient::tell(const Push& push) {
+void AgentClient::notify(const Push& push) {
   const bool event = std::holds_alternative<EvEvent>(push);
   const std::lock_guard lock(listeners_mutex_);
   for (const auto& [id, heard] : listeners_) {

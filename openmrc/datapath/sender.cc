@@ -165,7 +165,7 @@ std::size_t Sender::transmit() {
     if (errno == EAGAIN) break;
     const std::size_t packets = messages_[0].packets;
     if (packets > 1 && (errno == EINVAL || errno == EIO)) {
-      give_up_segments(port_of(batch_[done].envelope), errno);
+      disable_segmentation(port_of(batch_[done].envelope), errno);
       continue;
     }
     count_failure(errno, packets);
@@ -277,7 +277,7 @@ void Sender::count_failure(int error_number, std::size_t packets) {
   counters_.add(count_of(error_number), packets);
 }
 
-void Sender::give_up_segments(PlanePort& port, int error_number) {
+void Sender::disable_segmentation(PlanePort& port, int error_number) {
   port.segments_max = 1;
   const auto plane = static_cast<std::size_t>(&port - planes_.data());
   notices_.push_back(

@@ -88,7 +88,7 @@ class Sender {
   void address(const Packet& packet, std::size_t index, bool is_segmented);
   std::size_t count_sent(std::size_t messages);
   void count_failure(int error_number, std::size_t packets);
-  void give_up_segments(PlanePort& port, int error_number);
+  void disable_segmentation(PlanePort& port, int error_number);
   void hold(std::size_t index);
 
   Settings settings_;

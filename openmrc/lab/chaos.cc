@@ -95,14 +95,14 @@ struct Act {
   Duration at{};
   std::size_t fault = 0;
   bool heals = false;
-  bool told = false;
+  bool reported = false;
 };
 
 std::vector<Act> acts_of(const std::vector<ChaosFault>& faults) {
   std::vector<Act> acts;
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const ChaosFault& fault = faults[i];
-    acts.push_back({.at = fault.at, .fault = i, .heals = false, .told = true});
+    acts.push_back({.at = fault.at, .fault = i, .heals = false, .reported = true});
     if (fault.flaps_hz > 0) {
       const auto half = nanoseconds(static_cast<std::int64_t>(0.5e9 / fault.flaps_hz));
       bool heals = true;
@@ -110,7 +110,7 @@ std::vector<Act> acts_of(const std::vector<ChaosFault>& faults) {
         acts.push_back({.at = at, .fault = i, .heals = heals});
       }
     }
-    acts.push_back({.at = fault.end, .fault = i, .heals = true, .told = true});
+    acts.push_back({.at = fault.end, .fault = i, .heals = true, .reported = true});
   }
   std::ranges::stable_sort(acts, {}, &Act::at);
   return acts;
@@ -147,7 +147,7 @@ std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duratio
 
 Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFault>& faults,
                                      Duration span,
-                                     const std::function<void(const ChaosEvent&)>& tell) {
+                                     const std::function<void(const ChaosEvent&)>& report) {
   host::catch_interrupts();
   const std::int64_t begin_ns = monotonic_ns();
   Result<void, std::string> result;
@@ -159,7 +159,7 @@ Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFa
       result = failure(moment.error());
       break;
     }
-    if (act.told) tell({.fault = faults[act.fault], .healed = act.heals, .moment = *moment});
+    if (act.reported) report({.fault = faults[act.fault], .healed = act.heals, .moment = *moment});
   }
   if (result) sleep_until(begin_ns + span.raw());
   const auto healed = heal_all(spec);

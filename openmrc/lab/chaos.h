@@ -30,8 +30,8 @@ std::string to_string(const ChaosFault& fault);  // "cut p2.t0-1/up0 for 420ms"
 // can reach every other; a lab needs two planes for that. The same seed gives the same list.
 std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duration span);
 
-// Lets them happen; `tell` hears of each when it begins and when it is healed. All is healed at the
-// end, also on Ctrl-C and after an error.
+// Lets them happen; `report` is called for each when it begins and when it is healed. All is healed
+// at the end, also on Ctrl-C and after an error.
 struct ChaosEvent {
   const ChaosFault& fault;
   bool healed;
@@ -39,6 +39,6 @@ struct ChaosEvent {
 };
 Result<void, std::string> play_chaos(const Spec& spec, const std::vector<ChaosFault>& faults,
                                      Duration span,
-                                     const std::function<void(const ChaosEvent&)>& tell);
+                                     const std::function<void(const ChaosEvent&)>& report);
 
 }  // namespace openmrc::lab

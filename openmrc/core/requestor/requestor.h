@@ -26,7 +26,8 @@ struct Fatal {
 
 // How long a requestor waits for a silent peer until its retries are exhausted (MRC 7.4.1); nothing
 // if it never does.
-[[nodiscard]] std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes);
+[[nodiscard]] std::optional<Duration> time_to_retry_exceeded(
+    const ReadyToSendAttributes& attributes);
 
 // The sending half of a queue pair (MRC 6.2, 7.4): cuts messages into packets, keeps what is in
 // flight, hears the peer's feedback, decides what is lost. Sends nothing itself: its owner asks

@@ -23,7 +23,7 @@ Duration timeout_after(std::uint32_t retries, unsigned exponent, std::uint32_t l
 
 }  // namespace
 
-std::optional<Duration> time_to_give_up(const ReadyToSendAttributes& attributes) {
+std::optional<Duration> time_to_retry_exceeded(const ReadyToSendAttributes& attributes) {
   if (attributes.exponential_retries == kExponentialRetriesInfinite) return std::nullopt;
   const std::uint32_t retries =
       std::uint32_t{attributes.linear_retries} + attributes.exponential_retries;

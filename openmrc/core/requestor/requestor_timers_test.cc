@@ -241,11 +241,11 @@ TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
 // MRC 7.4.1: docs/protocol/reliability.md has the formula.
 TEST(Requestor, TheTimeUntilItGivesUpOnASilentPeerIsKnown) {
   const auto seven_six =
-      time_to_give_up({.timeout = 12, .linear_retries = 7, .exponential_retries = 6});
+      time_to_retry_exceeded({.timeout = 12, .linear_retries = 7, .exponential_retries = 6});
   EXPECT_EQ(seven_six, nanoseconds(1024) * 4096 * (7 + (1 << 7) - 1)) << "562 ms";
-  EXPECT_EQ(time_to_give_up({.exponential_retries = 25}), std::nullopt) << "never";
+  EXPECT_EQ(time_to_retry_exceeded({.exponential_retries = 25}), std::nullopt) << "never";
   const Duration longest = nanoseconds(1024) * (std::int64_t{1} << 34);
-  EXPECT_EQ(time_to_give_up({.timeout = 24, .linear_retries = 0, .exponential_retries = 12}),
+  EXPECT_EQ(time_to_retry_exceeded({.timeout = 24, .linear_retries = 0, .exponential_retries = 12}),
             nanoseconds(1024) * ((std::int64_t{1} << 35) - (1 << 24)) + longest * 2)
       << "no interval is longer than 2^34 units";
 

@@ -88,7 +88,7 @@ void BandwidthRun::post_on(std::size_t lane) {
     if (!at.qp->post_write(write)) return fail("cannot post a write");
     if (plan_.verify) ++not_compared_;
     ++state.posted;
-    ++on_their_way_;
+    ++in_flight_;
   }
 }
 
@@ -118,7 +118,7 @@ void BandwidthRun::handle(const Completion& completion) {
 
 void BandwidthRun::on_completed(std::size_t lane) {
   ++lanes_[lane].completed;
-  --on_their_way_;
+  --in_flight_;
   ++result_.messages;
   result_.bytes += plan_.size;
   const Instant at = now();
@@ -169,7 +169,7 @@ bool BandwidthRun::time_is_up() const {
 }
 
 bool BandwidthRun::sending_is_over() const {
-  if (on_their_way_ > 0 || not_compared_ > 0) return false;
+  if (in_flight_ > 0 || not_compared_ > 0) return false;
   return time_is_up() ||
          (plan_.iterations > 0 && result_.messages == plan_.iterations * lanes_.size());
 }
@@ -192,7 +192,7 @@ Result<void, host::Error> BandwidthRun::hear_control(Duration wait) {
   if (line.error().fault == host::ExchangeFault::kTimeout) return {};
   return failure(host::Error{
       .what = fmt::format("the process at {} has exited: {}; {} writes were in flight",
-                          session_.peer_name(), to_string(line.error()), on_their_way_),
+                          session_.peer_name(), to_string(line.error()), in_flight_),
       .remedy = fmt::format("find out why it exited, and restart it: mrc perf write-bw (on {})",
                             session_.peer_name())});
 }

@@ -59,7 +59,7 @@ class BandwidthRun {
   const PerfPlan& plan_;
   bool sends_;
   std::vector<LaneState> lanes_;
-  std::uint64_t on_their_way_ = 0;
+  std::uint64_t in_flight_ = 0;
   std::uint64_t not_compared_ = 0;  // messages that the peer has yet to verify
   PerfLive live_;
   BandwidthResult result_{};
