@@ -164,8 +164,8 @@ def measure_bursts(cable, options, folder):
 
 
 def measure_latency(cable, options, folder):
-    """Both sides wait in the kernel, or both look all the time."""
-    for waiting, flags in (("sleep", ["--events"]), ("look", [])):
+    """Both sides are event-driven, or both busy-poll."""
+    for waiting, flags in (("sleep", ["--events"]), ("poll", [])):
         ours, bare = [], []
         for _ in range(options.rounds):
             ours.append(mrc_test(cable, options.mrc, folder, "write-lat", 1, "verify", "-n",

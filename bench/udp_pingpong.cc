@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The least that a small message there and back costs: two bytes by UDP, nothing else. Prints the
 // median of half a round trip in microseconds.
-//   udp_pingpong sleep|look            answers until told to stop
-//   udp_pingpong sleep|look ADDRESS    asks
-// Waits in the kernel, or looks all the time.
+//   udp_pingpong sleep|poll            responds until it is stopped
+//   udp_pingpong sleep|poll ADDRESS    sends
+// Event-driven (sleeps in the kernel), or busy-polls.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -66,7 +66,7 @@ int ask(int socket, int flags, const char* name) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  const int flags = argv[1] == std::string_view("look") ? MSG_DONTWAIT : 0;
+  const int flags = argv[1] == std::string_view("poll") ? MSG_DONTWAIT : 0;
   const int socket = ::socket(AF_INET6, SOCK_DGRAM, 0);
   sockaddr_in6 own{};
   own.sin6_family = AF_INET6;

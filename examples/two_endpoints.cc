@@ -118,19 +118,19 @@ int main() {
     report(now, "b", b);
   }
 
-  unsigned out_of_use = 0;
+  unsigned disabled = 0;
   unsigned elsewhere = 0;
   while (const auto event = a.endpoint.poll_event()) {
     const auto* change = std::get_if<EvChange>(&*event);
     if (change == nullptr || change->after != EvState::kAssumedBad) continue;
-    ++(change->plane == kBrokenPlane ? out_of_use : elsewhere);
+    ++(change->plane == kBrokenPlane ? disabled : elsewhere);
   }
   const Counters& counters = a.endpoint.counters();
   std::printf(
-      "a sent %lu packets, %lu of them again; took %u paths of plane %u out of use, %u others\n",
+      "a sent %lu packets, %lu of them retransmits; disabled %u paths of plane %u, %u others\n",
       counters.of(Count::kDataSent),
       counters.of(Count::kRetransmitsLoss) + counters.of(Count::kRetransmitsProbe) +
           counters.of(Count::kRetransmitsTimeout),
-      out_of_use, kBrokenPlane.raw(), elsewhere);
+      disabled, kBrokenPlane.raw(), elsewhere);
   return memory == source ? 0 : 1;
 }

@@ -11,7 +11,7 @@
 
 namespace openmrc::datapath {
 
-// What a data path counts; counters.def is the table behind it.
+// Counters of a data path; counters.def is the table behind it.
 enum class Count : std::uint8_t {
 #define OPENMRC_COUNTER(enumerator, name, text) enumerator,
 #include "openmrc/datapath/counters.def"

@@ -48,7 +48,7 @@ class SocketDatapath final : public Datapath {
 Result<void, Error> check(const Settings& settings) {
   constexpr std::size_t kPlanesMax = std::numeric_limits<PlaneBits>::digits;
   if (settings.ports.empty()) {
-    return failure(Error{.what = "there is no port", .remedy = "name one"});
+    return failure(Error{.what = "no port", .remedy = "configure one"});
   }
   if (settings.ports.size() > kPlanesMax) {
     return failure(

@@ -281,13 +281,13 @@ void Sender::disable_segmentation(PlanePort& port, int error_number) {
   port.segments_max = 1;
   const auto plane = static_cast<std::size_t>(&port - planes_.data());
   notices_.push_back(
-      {.what = with_reason(
-           fmt::format("plane {}: the kernel cuts no packets apart, so each is sent alone", plane),
-           error_number),
+      {.what =
+           with_reason(fmt::format("plane {}: UDP GSO unavailable: one datagram per send", plane),
+                       error_number),
        .remedy = settings_.mode == Mode::kUsid
-                     ? "segmentation needs UDP checksums, which a uSID path makes wrong: set "
-                       "segments_max = 1 to say so, or use mode = \"udp\""
-                     : "set segments_max = 1 to say so"});
+                     ? "GSO needs UDP checksums, which a uSID path invalidates: set "
+                       "segments_max = 1 to silence this, or use mode = \"udp\""
+                     : "set segments_max = 1 to silence this"});
 }
 
 // Only frames: what was held before stays where it is.

@@ -136,7 +136,7 @@ Result<FileDescriptor, Error> open_receive_socket(const Settings& settings, cons
         .remedy = "this needs Linux 5.0 or later"});
   }
   if (settings.receive_offload && !set(fd, IPPROTO_UDP, kUdpGro, 1)) {
-    return failure(Error{.what = with_reason("the kernel cannot join packets (UDP_GRO)", errno),
+    return failure(Error{.what = with_reason("UDP GRO unavailable", errno),
                          .remedy = "set receive_offload = false"});
   }
   ask_for_receive_buffer(fd, settings.socket_buffer, notices);

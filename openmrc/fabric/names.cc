@@ -174,11 +174,11 @@ std::string name_of(PathChoice choice) {
 std::string to_string(const NameError& error) {
   const auto absent = [&](std::string_view thing, std::string_view things,
                           std::string_view prefix) {
-    return fmt::format("'{}': there is no such {}; {}", error.name, thing,
+    return fmt::format("'{}': no such {}; {}", error.name, thing,
                        range_text(things, prefix, error.count));
   };
   switch (error.fault) {
-    case NameFault::kForm: return fmt::format("'{}' is no {}", error.name, error.forms);
+    case NameFault::kForm: return fmt::format("'{}': expected {}", error.name, error.forms);
     case NameFault::kPlane: return absent("plane", "planes are", "p");
     case NameFault::kHost: return absent("host", "hosts are", "h");
     case NameFault::kT0: return absent("T0", "the T0s of a plane are", "t0-");
@@ -191,15 +191,15 @@ std::string to_string(const NameError& error) {
 }
 
 Result<Plane, NameError> parse_plane(const Fabric& fabric, std::string_view name) {
-  return read_kind<Plane>(fabric, name, "plane: write p3");
+  return read_kind<Plane>(fabric, name, "a plane, e.g. p3");
 }
 
 Result<HostIndex, NameError> parse_host(const Fabric& fabric, std::string_view name) {
-  return read_kind<HostIndex>(fabric, name, "host: write h17");
+  return read_kind<HostIndex>(fabric, name, "a host, e.g. h17");
 }
 
 Result<NicPort, NameError> parse_port(const Fabric& fabric, std::string_view name) {
-  constexpr std::string_view kForms = "NIC port: write h17/p3";
+  constexpr std::string_view kForms = "a NIC port, e.g. h17/p3";
   auto link = read_kind<LinkId>(fabric, name, kForms);
   if (!link) return failure(std::move(link.error()));
   if (link->kind == LinkId::Kind::kHost) {
@@ -209,17 +209,17 @@ Result<NicPort, NameError> parse_port(const Fabric& fabric, std::string_view nam
 }
 
 Result<SwitchId, NameError> parse_switch(const Fabric& fabric, std::string_view name) {
-  return read_kind<SwitchId>(fabric, name, "switch: write p3.t0-17 or p3.t1-4");
+  return read_kind<SwitchId>(fabric, name, "a switch, e.g. p3.t0-17 or p3.t1-4");
 }
 
 Result<LinkId, NameError> parse_link(const Fabric& fabric, std::string_view name) {
   return read_kind<LinkId>(fabric, name,
-                           "link: write p3.t0-17/up4, p3.t0-17/down5, p3.t1-4/down17 or h17/p3");
+                           "a link, e.g. p3.t0-17/up4, p3.t0-17/down5, p3.t1-4/down17 or h17/p3");
 }
 
 Result<Element, NameError> parse_element(const Fabric& fabric, std::string_view name) {
   return read_element(fabric, name,
-                      "plane, host, port, switch or link: write p3, h17, h17/p3, p3.t0-17, "
+                      "a plane, host, port, switch or link, e.g. p3, h17, h17/p3, p3.t0-17, "
                       "p3.t1-4, p3.t0-17/up4 or p3.t0-17/down5");
 }
 
@@ -234,7 +234,7 @@ Result<PathChoice, NameError> parse_choice(const Fabric& fabric, std::string_vie
     if (uplink) choice = PathChoice{*plane, static_cast<std::uint16_t>(*uplink)};
   }
   if (choice && reader.done()) return *choice;
-  return failure(error_of(reader, name, "EV: write plane:uplink, such as 3:4, or a number"));
+  return failure(error_of(reader, name, "an EV, plane:uplink (e.g. 3:4) or a number"));
 }
 
 }  // namespace openmrc::fabric

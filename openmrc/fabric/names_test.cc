@@ -93,25 +93,24 @@ std::string element_error(const Fabric& fabric, std::string_view name) {
 
 TEST(Names, WhatDoesNotExistIsSaidToBeSo) {
   const Fabric fabric = small();
-  EXPECT_EQ(element_error(fabric, "p4"), "'p4': there is no such plane; planes are p0 to p3");
-  EXPECT_EQ(element_error(fabric, "h120"), "'h120': there is no such host; hosts are h0 to h119");
+  EXPECT_EQ(element_error(fabric, "p4"), "'p4': no such plane; planes are p0 to p3");
+  EXPECT_EQ(element_error(fabric, "h120"), "'h120': no such host; hosts are h0 to h119");
   EXPECT_EQ(element_error(fabric, "h99999999999"),
-            "'h99999999999': there is no such host; hosts are h0 to h119");
-  EXPECT_EQ(element_error(fabric, "h1/p9"), "'h1/p9': there is no such plane; planes are p0 to p3");
+            "'h99999999999': no such host; hosts are h0 to h119");
+  EXPECT_EQ(element_error(fabric, "h1/p9"), "'h1/p9': no such plane; planes are p0 to p3");
   EXPECT_EQ(element_error(fabric, "p1.t0-20"),
-            "'p1.t0-20': there is no such T0; the T0s of a plane are t0-0 to t0-19");
+            "'p1.t0-20': no such T0; the T0s of a plane are t0-0 to t0-19");
   EXPECT_EQ(element_error(fabric, "p1.t1-5"),
-            "'p1.t1-5': there is no such T1; the T1s of a plane are t1-0 to t1-4");
+            "'p1.t1-5': no such T1; the T1s of a plane are t1-0 to t1-4");
   EXPECT_EQ(element_error(fabric, "p1.t0-2/up5"),
-            "'p1.t0-2/up5': there is no such uplink; those of a T0 are up0 to up4");
+            "'p1.t0-2/up5': no such uplink; those of a T0 are up0 to up4");
   EXPECT_EQ(element_error(fabric, "p1.t0-2/down6"),
-            "'p1.t0-2/down6': there is no such downlink; those of a T0 are down0 to down5");
+            "'p1.t0-2/down6': no such downlink; those of a T0 are down0 to down5");
   EXPECT_EQ(element_error(fabric, "p1.t1-2/down20"),
-            "'p1.t1-2/down20': there is no such T0; the T0s of a plane are t0-0 to t0-19");
-  EXPECT_EQ(element_error(one_tier(), "p1.t1-0"),
-            "'p1.t1-0': there is no such T1; the fabric has one tier");
+            "'p1.t1-2/down20': no such T0; the T0s of a plane are t0-0 to t0-19");
+  EXPECT_EQ(element_error(one_tier(), "p1.t1-0"), "'p1.t1-0': no such T1; the fabric has one tier");
   EXPECT_EQ(element_error(one_tier(), "p1.t0-0/up0"),
-            "'p1.t0-0/up0': there is no such uplink; the fabric has one tier");
+            "'p1.t0-0/up0': no such uplink; the fabric has one tier");
 }
 
 TEST(Names, WhatIsNoNameIsRefused) {
@@ -152,15 +151,16 @@ TEST(Names, WhatIsNoNameIsRefused) {
 
 TEST(Names, ErrorsSayWhatIsWanted) {
   const Fabric fabric = small();
-  EXPECT_EQ(to_string(parse_host(fabric, "p3").error()), "'p3' is no host: write h17");
-  EXPECT_EQ(to_string(parse_plane(fabric, "h3").error()), "'h3' is no plane: write p3");
+  EXPECT_EQ(to_string(parse_host(fabric, "p3").error()), "'p3': expected a host, e.g. h17");
+  EXPECT_EQ(to_string(parse_plane(fabric, "h3").error()), "'h3': expected a plane, e.g. p3");
   EXPECT_EQ(to_string(parse_port(fabric, "p3.t0-17/up4").error()),
-            "'p3.t0-17/up4' is no NIC port: write h17/p3");
+            "'p3.t0-17/up4': expected a NIC port, e.g. h17/p3");
   EXPECT_EQ(to_string(parse_switch(fabric, "t0-17").error()),
-            "'t0-17' is no switch: write p3.t0-17 or p3.t1-4");
+            "'t0-17': expected a switch, e.g. p3.t0-17 or p3.t1-4");
   EXPECT_EQ(to_string(parse_link(fabric, "h3").error()),
-            "'h3' is no link: write p3.t0-17/up4, p3.t0-17/down5, p3.t1-4/down17 or h17/p3");
-  EXPECT_EQ(to_string(parse_port(fabric, "h17").error()), "'h17' is no NIC port: write h17/p3");
+            "'h3': expected a link, e.g. p3.t0-17/up4, p3.t0-17/down5, p3.t1-4/down17 or h17/p3");
+  EXPECT_EQ(to_string(parse_port(fabric, "h17").error()),
+            "'h17': expected a NIC port, e.g. h17/p3");
 }
 
 TEST(Names, EvsThatAreNoneAreRefused) {
@@ -169,12 +169,12 @@ TEST(Names, EvsThatAreNoneAreRefused) {
     const auto choice = parse_choice(fabric, name);
     return choice ? "found" : to_string(choice.error());
   };
-  EXPECT_EQ(error("20"), "'20': there is no such EV; their numbers are 0 to 19");
-  EXPECT_EQ(error("4:0"), "'4:0': there is no such plane; planes are p0 to p3");
-  EXPECT_EQ(error("3:5"), "'3:5': there is no such uplink; those of a T0 are up0 to up4");
+  EXPECT_EQ(error("20"), "'20': no such EV; their numbers are 0 to 19");
+  EXPECT_EQ(error("4:0"), "'4:0': no such plane; planes are p0 to p3");
+  EXPECT_EQ(error("3:5"), "'3:5': no such uplink; those of a T0 are up0 to up4");
   for (const std::string_view name : {"", ":", "1:", ":1", "1:1:1", "1x", "p1:1", "01"}) {
     EXPECT_EQ(error(name),
-              "'" + std::string(name) + "' is no EV: write plane:uplink, such as 3:4, or a number");
+              "'" + std::string(name) + "': expected an EV, plane:uplink (e.g. 3:4) or a number");
   }
 }
 

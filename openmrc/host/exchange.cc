@@ -97,8 +97,8 @@ Addresses resolve_now(const std::string& host, std::uint16_t port, int flags) {
   addrinfo* list = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (error != 0) {
-    return failure(fault(ExchangeFault::kName, fmt::format("no host of the name {} is known: {}",
-                                                           host, ::gai_strerror(error))));
+    return failure(fault(ExchangeFault::kName,
+                         fmt::format("cannot resolve {}: {}", host, ::gai_strerror(error))));
   }
   std::vector<SocketAddress> addresses;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
@@ -121,8 +121,8 @@ Addresses resolve(const std::string& host, std::uint16_t port, Instant end) {
   if (answer.wait_for(std::chrono::nanoseconds(left.raw())) == std::future_status::ready) {
     return answer.get();
   }
-  return failure(
-      fault(ExchangeFault::kName, fmt::format("no name server said in time what {} is", host)));
+  return failure(fault(ExchangeFault::kName,
+                       fmt::format("cannot resolve {}: the name server timed out", host)));
 }
 
 // A connected socket, or the kernel's reason.
@@ -150,7 +150,7 @@ std::string_view name_of(ExchangeFault fault) {
     case ExchangeFault::kTimeout: return "timeout";
     case ExchangeFault::kClosed: return "closed";
     case ExchangeFault::kLine: return "line";
-    case ExchangeFault::kMalformed: return "info";
+    case ExchangeFault::kMalformed: return "malformed";
     case ExchangeFault::kSystem: return "system";
   }
   return "unknown";
@@ -208,7 +208,7 @@ Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line,
       return failure(system_fault(fmt::format("sending to {}", peer_)));
     } else if (!wait_for(socket_.get(), POLLOUT, end)) {
       return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("{} took nothing for {}", peer_, time_text(timeout))));
+                           fmt::format("{} accepted no data for {}", peer_, time_text(timeout))));
     }
   }
   return {};
@@ -247,15 +247,15 @@ Result<void, ExchangeError> ExchangeConnection::read_some(Instant end, Duration 
           fault(ExchangeFault::kClosed, fmt::format("{} has closed the connection", peer_)));
     }
     if (errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == EPIPE) {
-      return failure(
-          fault(ExchangeFault::kClosed, fmt::format("{} is gone: {}", peer_, reason(errno))));
+      return failure(fault(ExchangeFault::kClosed,
+                           fmt::format("{} has closed the connection: {}", peer_, reason(errno))));
     }
     if (errno != EAGAIN && errno != EINTR) {
       return failure(system_fault(fmt::format("receiving from {}", peer_)));
     }
     if (!wait_for(socket_.get(), POLLIN, end)) {
       return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("{} said nothing for {}", peer_, time_text(timeout))));
+                           fmt::format("no data from {} for {}", peer_, time_text(timeout))));
     }
   }
 }
@@ -279,7 +279,7 @@ Result<ExchangeListener, ExchangeError> ExchangeListener::open(std::uint16_t por
     address.length = sizeof any;
   } else {  // a kernel without IPv6
     socket = FileDescriptor(::socket(AF_INET, kKind, 0));
-    if (!socket.is_open()) return failure(system_fault("making a socket"));
+    if (!socket.is_open()) return failure(system_fault("creating a socket"));
     sockaddr_in any{};
     any.sin_family = AF_INET;
     any.sin_port = htons(port);
@@ -296,7 +296,7 @@ Result<ExchangeListener, ExchangeError> ExchangeListener::open(std::uint16_t por
   address.length = sizeof address.storage;
   if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length) !=
       0) {
-    return failure(system_fault("asking for the port"));
+    return failure(system_fault("getting the port"));
   }
   // The port is in the same place in both families.
   const auto* bound = reinterpret_cast<const sockaddr_in*>(&address.storage);
@@ -316,11 +316,11 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     }
     // A client that went away again while it waited is no reason to stop.
     const bool is_passing = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    if (!is_passing) return failure(system_fault("taking a connection"));
+    if (!is_passing) return failure(system_fault("accepting a connection"));
     if (!wait_for(socket_.get(), POLLIN, end)) {
-      return failure(
-          fault(ExchangeFault::kTimeout,
-                fmt::format("nobody came to TCP port {} within {}", port_, time_text(timeout))));
+      return failure(fault(
+          ExchangeFault::kTimeout,
+          fmt::format("no client connected to TCP port {} within {}", port_, time_text(timeout))));
     }
   }
 }

@@ -19,12 +19,12 @@
 namespace openmrc::host {
 
 enum class ExchangeFault : std::uint8_t {
-  kName,         // the host's name leads nowhere
-  kUnreachable,  // nobody answered in time
-  kTimeout,      // the other side is there and says nothing
-  kClosed,       // the other side has gone
+  kName,         // the host's name cannot be resolved
+  kUnreachable,  // no connection in time
+  kTimeout,      // connected, but no data in time
+  kClosed,       // the other side closed the connection
   kLine,         // a line is too long, or holds a line break
-  kMalformed,    // what came is not what it should be
+  kMalformed,    // malformed connection information
   kSystem,       // the kernel refused
 };
 std::string_view name_of(ExchangeFault fault);
@@ -35,7 +35,7 @@ struct ExchangeError {
 };
 std::string to_string(const ExchangeError& error);
 
-// Holds the infos of more than ten thousand queue pairs.
+// Enough for the connection information of more than ten thousand queue pairs.
 inline constexpr std::size_t kExchangeLineMax = 8 * 1024 * 1024;
 
 class ExchangeConnection {
@@ -110,8 +110,8 @@ struct RemoteMemory {
   bool operator==(const RemoteMemory&) const = default;
 };
 
-// One line each. A info of another version, with a key too many or too few, or with a number that
-// cannot be is refused with its reason.
+// One line of JSON each. Another version, an unknown or missing key, or a number out of range is an
+// error with its reason.
 std::string to_json(const ConnectionInfo& info);
 std::string to_json(const RemoteMemory& info);
 Result<ConnectionInfo, ExchangeError> connection_info_from(std::string_view json);

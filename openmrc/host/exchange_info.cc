@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the form of the infos; the key "openmrc" of each.
+// Version of the format; the key "openmrc" of each.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kHostNameMax = 255;
 constexpr std::uint64_t kPsnMax = 0xff'ffff;  // 24 bits
@@ -26,7 +26,7 @@ struct Range {
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
-// Takes the keys of one info, and remembers the first thing that is wrong with it.
+// Reads the keys of one object, and keeps the first error.
 class InfoReader {
  public:
   InfoReader(const Json& json, std::string_view kind) : json_(json), kind_(kind) {
@@ -84,10 +84,10 @@ class InfoReader {
   [[nodiscard]] bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
   void fail(std::string what) {
     if (!error_.empty()) return;
-    error_ = fmt::format("what should be the info of a {} {}", kind_, what);
+    error_ = fmt::format("the connection information of a {} {}", kind_, what);
   }
 
-  // The info, if all of it was taken and right.
+  // The result, if all keys were read without an error.
   template <class Info>
   Result<Info, ExchangeError> finish(Info info) {
     if (error_.empty() && json_.size() != taken_) {
@@ -160,7 +160,7 @@ Result<RemoteMemory, ExchangeError> read_info(const Json& json, const RemoteMemo
   reader.take("length", info.length, {1});
   reader.take("rkey", info.rkey, {});
   if (info.length > std::numeric_limits<std::uint64_t>::max() - info.address) {
-    reader.fail("ends behind the last address");
+    reader.fail("exceeds the address space");
   }
   return reader.finish(info);
 }
@@ -188,7 +188,7 @@ Result<std::vector<Info>, ExchangeError> infos_from(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_array()) {
     return failure(ExchangeError{.fault = ExchangeFault::kMalformed,
-                                 .what = "what should be infos is no JSON list"});
+                                 .what = "the connection information is not a JSON list"});
   }
   std::vector<Info> infos;
   for (const Json& each : json) {

@@ -65,7 +65,7 @@ datapath::FaultSettings faults_of(const Config& config, const core::EvProfile& p
 std::string_view text_of(core::ModifyError error) {
   using core::ModifyError;
   switch (error) {
-    case ModifyError::kNoQueuePair: return "there is no such queue pair";
+    case ModifyError::kNoQueuePair: return "no such queue pair";
     case ModifyError::kTransition: return "it is connected already or has failed";
     case ModifyError::kProfile: return "no such EV or congestion profile";
     case ModifyError::kPlanes: return "the two hosts have a different number of planes";
@@ -333,8 +333,8 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
       [&](core::Endpoint& endpoint, Instant) { return endpoint.register_memory(region); });
   if (!key) {
     const bool full = key.error() == core::RegisterError::kTooManyRegions;
-    return failure(Error{.what = full ? "as many memory regions as allowed are registered"
-                                      : "a memory region of no bytes, or beyond the address space",
+    return failure(Error{.what = full ? "the limit of memory regions is reached"
+                                      : "the memory region is empty or exceeds the address space",
                          .remedy = full ? "deregister some" : ""});
   }
   const RemoteMemory info{.address = region.address, .length = region.length, .rkey = key->raw()};
@@ -378,7 +378,7 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
   const auto qpn =
       shard.run([](core::Endpoint& endpoint, Instant) { return endpoint.create_queue_pair(); });
   if (!qpn) {
-    return failure(Error{.what = fmt::format("shard {} has as many queue pairs as allowed ({})",
+    return failure(Error{.what = fmt::format("shard {} has reached its limit of queue pairs ({})",
                                              turn, config_.queue_pairs_max),
                          .remedy = "raise queue_pairs_max in openmrc.toml"});
   }
@@ -438,15 +438,15 @@ void Host::on_event(const core::Event& event) {
 std::string Host::describe(const core::Failure& failed, const QueuePair& qp) const {
   std::string text = fmt::format("queue pair {:#x} to {} (its {:#x}): ", failed.qpn.raw(),
                                  qp.peer_name(), failed.remote_qpn.raw());
-  if (failed.by_us) return text + "it asked for what it may not do, and was refused";
+  if (failed.by_us) return text + "it sent an invalid request, and was rejected";
   if (failed.by_peer)
     return text + fmt::format("{} at PSN {:#x}", name(failed.status), failed.psn.raw());
   text += fmt::format("{} after {} tries of PSN {:#x}", name(failed.status), failed.retries,
                       failed.psn.raw());
-  text +=
-      failed.last_heard == Instant{}
-          ? "; it was never heard of"
-          : fmt::format("; last heard of {} ms ago", (now() - failed.last_heard).raw() / 1'000'000);
+  text += failed.last_heard == Instant{}
+              ? "; nothing was ever received from it"
+              : fmt::format("; last packet received {} ms ago",
+                            (now() - failed.last_heard).raw() / 1'000'000);
   const auto ev = paths_.profiles()[paths_.profile_to(qp.peer_place_)]->find(failed.ev);
   if (failed.path_known && ev) {
     text += fmt::format("; last tried in plane {} by {}", failed.plane.raw(),

@@ -119,7 +119,7 @@ class QueuePair {
   [[nodiscard]] Qpn number() const { return qpn_; }
   // What the peer needs to know to connect to it.
   [[nodiscard]] ConnectionInfo connection_info() const;
-  // Connects to the queue pair that the info describes, which is to be connected to this one.
+  // Connects to the queue pair that `peer` describes, which is to be connected to this one.
   [[nodiscard]] Result<void, Error> connect(const ConnectionInfo& peer);
 
   // The same step by step (MRC 6.1).

@@ -56,11 +56,11 @@ Result<LinkWatch, Error> LinkWatch::open(std::span<const std::string> interfaces
   address.nl_family = AF_NETLINK;
   address.nl_groups = RTMGRP_LINK;
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return failure(socket_error("no place in the group of link messages"));
+    return failure(socket_error("cannot join the group of link messages"));
   }
   LinkWatch watch(std::move(socket), interfaces);
   // From here on no change is missed: the answer comes after what has happened so far.
-  if (!watch.ask_for_all()) return failure(socket_error("the kernel takes no question"));
+  if (!watch.ask_for_all()) return failure(socket_error("cannot send the request"));
   return watch;
 }
 

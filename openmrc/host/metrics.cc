@@ -38,7 +38,7 @@ constexpr Family kDatapathFamilies[]{
     {"forward_", "forward_dropped", "packets of other shards dropped, by reason"},
     {"send_calls", {}, {}},  // no reason
     {"send_", "send_failed", "packets not sent, by reason"},
-    {"faults_", "faults", "what was done to packets on purpose"},
+    {"faults_", "faults", "packets affected by fault injection"},
 };
 
 template <class Info>
@@ -141,7 +141,7 @@ void add_samples(const datapath::Counters& counters, const Labels& labels,
   }
   for (std::size_t i = 0; i < wire::kRejectTable.size(); ++i) {
     samples.push_back({.name = "openmrc_datapath_rejected_total",
-                       .help = "received bytes that were no packet of ours, by reason",
+                       .help = "received bytes that were not a valid MRC packet, by reason",
                        .labels = with(labels, "reason", wire::kRejectTable[i].counter),
                        .value = counters.of(static_cast<wire::Reject>(i))});
   }

@@ -234,10 +234,10 @@ std::vector<std::string> labs_there() {
 }
 
 Result<Spec, std::string> load(const std::string& lab) {
-  if (!is_lab_name(lab)) return failure(fmt::format("'{}' is no name of a lab", lab));
+  if (!is_lab_name(lab)) return failure(fmt::format("invalid lab name '{}'", lab));
   std::ifstream file(spec_file(lab));
   if (!file) {
-    return failure(fmt::format("there is no lab '{0}': make it with sudo mrc lab up{1}", lab,
+    return failure(fmt::format("no lab '{0}': build it with sudo mrc lab up{1}", lab,
                                lab == kNameDefault ? "" : " " + lab));
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

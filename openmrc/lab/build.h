@@ -15,7 +15,7 @@ namespace openmrc::lab {
 enum class Built : std::uint8_t {
   kNew,      // it was made
   kThere,    // it was there and whole; its links are as at the beginning
-  kRebuilt,  // parts of it were missing, and it was made anew
+  kRebuilt,  // parts of it were missing, and it was rebuilt
 };
 
 // An error leaves nothing behind.

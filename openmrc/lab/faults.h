@@ -14,7 +14,7 @@
 #include "openmrc/lab/netns.h"
 #include "openmrc/lab/spec.h"
 
-// Breaking links of a lab and mending them.
+// Breaking and repairing links of a lab.
 namespace openmrc::lab {
 
 // A part of all packets, in ten thousandths.

@@ -56,7 +56,7 @@ bool is_lab_name(std::string_view name) {
 Result<void, std::string> check(const Spec& spec) {
   if (!is_lab_name(spec.name)) {
     return failure(
-        fmt::format("'{}' is no name for a lab: take up to {} letters, digits and underscores",
+        fmt::format("invalid lab name '{}': expected up to {} letters, digits and underscores",
                     spec.name, kNameSizeMax));
   }
   const auto fabric = Fabric::make(spec.shape);

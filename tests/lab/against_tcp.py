@@ -22,7 +22,7 @@ FAULT_AFTER_S = 3.0
 FAULT_FOR_S = 4.0
 PLANES = 4
 SENDER, RECEIVER = "h0", "h2"
-ROW = {"h0": (0, 1), "h2": (1, 1)}  # row, place in it
+RACK = {"h0": (0, 1), "h2": (1, 1)}  # rack, place in it
 
 # name: part of the capacity of all planes that is left
 FAULTS = {"far-link": 1.0, "switch": 1.0, "plane": 0.75, "port": 0.75, "far-port": 0.75,
@@ -31,8 +31,8 @@ TRANSPORTS = ["tcp", "mptcp", "mrc"]
 
 
 def address(host, plane):
-    row, place = ROW[host]
-    return f"fd4d:5243:0:{plane}::{row:x}:{place:x}"
+    rack, place = RACK[host]
+    return f"fd4d:5243:0:{plane}::{rack:x}:{place:x}"
 
 
 def sample(path, seconds):

@@ -80,7 +80,7 @@ class Processes(unittest.TestCase):
         self.assertLess(time.monotonic() - killed_at, ERROR_MAX_S, text)
         self.assertEqual(survivor.returncode, 1, text)
         self.assertIn(f" {peer}", text)
-        self.assertRegex(text, "has gone|retry counter exceeded")
+        self.assertRegex(text, "has exited|retry counter exceeded")
 
     def test_the_sender_says_that_the_receiver_was_killed(self):
         server, client = self.start_pair("-D", "60")

@@ -76,8 +76,8 @@ def run_fault(lab, name, gibibytes, folder):
         during_gbps=round(rate(rows, fault_ns, fault_ns + int(FAULT_FOR_S * 0.9e9)), 3),
         stall_ms=longest_stall(rows, fault_ns),
         retransmits=sum(value for key, value in report["counters"].items()
-                        if key.startswith("retransmits_") and key != "spurious_retransmits"),
-        in_vain=report["counters"].get("spurious_retransmits", 0),
+                        if key.startswith("retransmits_")),
+        spurious=report["counters"].get("spurious_retransmits", 0),
         evs_lost=report["counters"].get("evs_lost", 0),
         evs_readmitted=report["counters"].get("evs_readmitted", 0))
     bad = sum(plane["ASSUMED_BAD"] + plane["DENIED"] for plane in report["paths"])
@@ -87,14 +87,14 @@ def run_fault(lab, name, gibibytes, folder):
 
 
 def print_table(outcomes):
-    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'retransmits':>7} "
-          f"{'spurious':>7} {'EVs lost':>8} {'back':>5}")
+    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'retransmits':>11} "
+          f"{'spurious':>8} {'EVs lost':>8} {'back':>5}")
     for one in outcomes:
         if "before_gbps" in one:
             recovery = "never" if one["recovery_ms"] is None else f"{one['recovery_ms']} ms"
             print(f"{one['fault']:10} {one['before_gbps']:6.2f} G {one['during_gbps']:6.2f} G "
-                  f"{recovery:>9} {one['stall_ms']:5.1f}ms {one['retransmits']:7} "
-                  f"{one['in_vain']:7} {one['evs_lost']:8} {one['evs_readmitted']:5}")
+                  f"{recovery:>9} {one['stall_ms']:5.1f}ms {one['retransmits']:11} "
+                  f"{one['spurious']:8} {one['evs_lost']:8} {one['evs_readmitted']:5}")
         for error in one["errors"]:
             print(f"{one['fault']:10} ERROR: {error}")
 

@@ -77,7 +77,7 @@ class Decode(unittest.TestCase):
         self.assertIn(b"(ipv6_truncated)", mrc("--hex", "60:00").stdout)
         done = mrc("--hex", "60zz")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"'z' at position 3 is no hex digit", done.stderr)
+        self.assertIn(b"invalid hex digit 'z' at position 3", done.stderr)
         self.assertIn(b"only one digit", mrc("--hex", "600").stderr)
 
     def test_a_cut_file_prints_what_is_whole_and_says_where_it_ends(self):

@@ -104,7 +104,7 @@ class Doctor(unittest.TestCase):
         return matching[0]
 
     def assert_fixes(self, fault, check, grade, said, remedy, *arguments):
-        """The fault is named with a command, and the command mends it."""
+        """The fault is named with a command, and the command fixes it."""
         self.namespace.shell(SET_UP)
         self.assertEqual(self.found(check, *arguments)["grade"], "ok")
         self.namespace.shell(fault)
@@ -134,9 +134,9 @@ class Healthy(Doctor):
         lines = done.stdout.splitlines()
         for line in lines[:-1]:
             self.assertRegex(line, r"^(ok  |warn|fail)  [^:]+.*: .+")
-        self.assertRegex(lines[-1], r"^\d+ ok, \d+ to look at, 0 wrong$")
+        self.assertRegex(lines[-1], r"^\d+ passed, \d+ warnings?, 0 failed$")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("ok    p0: MTU: is 9000; packets take 4228\n", done.stdout)
+        self.assertIn("ok    p0: MTU: is 9000; packets need 4228\n", done.stdout)
 
 
 class Faults(Doctor):
@@ -149,7 +149,7 @@ class Faults(Doctor):
 
     def test_interface_is_set_down(self):
         # Setting it down takes its routes with it, so only the link is looked at.
-        self.assert_fixes("ip link set dev p0 down", "p0: link", "fail", "is set down",
+        self.assert_fixes("ip link set dev p0 down", "p0: link", "fail", "is administratively down",
                           "^ip link set dev p0 up$")
 
     def test_no_carrier(self):
@@ -160,7 +160,7 @@ class Faults(Doctor):
 
     def test_mtu_is_too_small(self):
         self.assert_fixes("ip link set dev p0 mtu 4227", "p0: MTU", "fail",
-                          "is 4227, and packets of mtu = 4096 take 4228",
+                          "is 4227, but packets of mtu = 4096 need 4228",
                           "^ip link set dev p0 mtu 4228$")
 
     def test_mtu_for_udp_needs_no_outer_header(self):
@@ -170,7 +170,7 @@ class Faults(Doctor):
 
     def test_address_is_missing(self):
         self.assert_fixes("ip -6 address del fd4d:5243:0:1::1/128 dev p1", "p1: address", "fail",
-                          "fd4d:5243:0:1::1 is not there",
+                          "fd4d:5243:0:1::1 is missing",
                           r"^ip -6 address add fd4d:5243:0:1::1/128 dev p1 nodad$")
 
     def test_address_is_elsewhere(self):
@@ -184,9 +184,9 @@ class Faults(Doctor):
                           r"^sysctl -w net.ipv6.conf.all.seg6_enabled=1 "
                           r"net.ipv6.conf.p1.seg6_enabled=1$")
 
-    def test_own_segment_is_not_unpacked(self):
+    def test_own_segment_is_not_decapsulated(self):
         self.assert_fixes("ip -6 route del fcbb:bb00:c001::/48", "p1: own segment", "fail",
-                          "fcbb:bb00:c001:: is not unpacked", "action End.DT6 table local dev p1$")
+                          "fcbb:bb00:c001:: is not decapsulated", "action End.DT6 table local dev p1$")
 
     def test_own_segment_is_no_address(self):
         self.namespace.shell(SET_UP)
@@ -201,9 +201,9 @@ class Faults(Doctor):
         self.namespace.shell(SET_UP + "ip -6 route del fcbb:bb00:4001::/48")
         finding = self.found("p1: route")
         self.assertEqual(finding["grade"], "fail")
-        self.assertIn("to p1.t0-0 (fcbb:bb00:4001::/48): there is no route", finding["found"])
+        self.assertIn("to p1.t0-0 (fcbb:bb00:4001::/48): no route", finding["found"])
         self.assertRegex(finding["remedy"], r"^ip -6 route replace fcbb:bb00:4001::/48 via .* dev p1$")
-        self.assertIn("there is no route", self.found("p1: paths to h1", "--peer", "h1")["found"])
+        self.assertIn("no route", self.found("p1: paths to h1", "--peer", "h1")["found"])
 
     def test_route_leaves_by_the_wrong_port(self):
         self.namespace.shell(SET_UP + "ip -6 route replace fcbb:bb00:4001::/48 via fe80::1 dev p0")
@@ -211,7 +211,7 @@ class Faults(Doctor):
 
     def test_route_is_a_black_hole(self):
         self.namespace.shell(SET_UP + "ip -6 route replace blackhole fcbb:bb00:4000::/48")
-        self.assertIn("the route refuses it", self.found("p0: route")["found"])
+        self.assertIn("the route rejects it", self.found("p0: route")["found"])
 
     def test_traffic_class_is_rewritten(self):
         self.namespace.shell(SET_UP)
@@ -240,7 +240,7 @@ class Faults(Doctor):
         self.write("shards = 8\n" + FABRIC)
         done = self.namespace.run("sh", "-c", f"ulimit -n 256; {MRC} doctor --config {self.config}")
         self.assertRegex(done.stdout, r"fail  open files: 256 allowed, and about \d+ are needed; "
-                                      r"to mend: ulimit -Hn \d+")
+                                      r"fix: ulimit -Hn \d+")
 
     def test_without_privileges(self):
         self.namespace.shell(SET_UP)
@@ -253,7 +253,7 @@ class Faults(Doctor):
         done = self.namespace.run(*drop, MRC, "doctor", "--config", self.config)
         if not done.stdout:
             self.skipTest("an unprivileged user may not run it from here: " + done.stderr)
-        self.assertRegex(done.stdout, "fail  CAP_NET_RAW: .*to mend: sudo, or: setcap cap_net_raw")
+        self.assertRegex(done.stdout, "fail  CAP_NET_RAW: .*fix: sudo, or: setcap cap_net_raw")
         self.assertEqual(done.returncode, 1)
 
 

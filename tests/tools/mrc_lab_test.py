@@ -380,11 +380,11 @@ class Faults(LabTest):
         self.assertEqual(self.working_paths(), self.ALL)
 
     def test_wrong_names_are_refused_with_what_would_be_right(self):
-        for verb, name, said in (("cut", "p2-1", "write p3, h17, h17/p3, p3.t0-17"),
+        for verb, name, said in (("cut", "p2-1", "e.g. p3, h17, h17/p3, p3.t0-17"),
                                  ("cut", "p9", "planes are p0 to p3"),
                                  ("cut", "h4/p0", "hosts are h0 to h3"),
-                                 ("heal", "p0.t2-1", "write p3, h17"),
-                                 ("flap", "p1", "write p3.t0-17/up4")):
+                                 ("heal", "p0.t2-1", "e.g. p3, h17"),
+                                 ("flap", "p1", "e.g. p3.t0-17/up4")):
             with self.subTest(verb=verb, name=name):
                 self.assertIn(said, mrc(verb, "--lab", LAB, name, code=1))
         self.assertIn("h0 to h3", mrc("exec", "--lab", LAB, "h7", "true", code=1))
@@ -483,7 +483,7 @@ class UpAndDown(unittest.TestCase):
         self.assertIn("mrc lab exec", first)
         spaces = remains(LAB)
         mrc("cut", "--lab", LAB, "p1")
-        self.assertIn("is there already", mrc("up", LAB))
+        self.assertIn("already exists", mrc("up", LAB))
         self.assertTrue(self.all_up(LAB))
         self.assertEqual(remains(LAB), spaces)
         refused = mrc("up", LAB, "--planes", "2", code=1)
@@ -491,7 +491,7 @@ class UpAndDown(unittest.TestCase):
         self.assertIn(f"mrc lab down {LAB}", refused)
         subprocess.run(["ip", "-n", f"mrc-{LAB}-h1", "link", "delete", "p2"], check=True)
         self.assertIn("missing", mrc("status", LAB))
-        self.assertIn("made anew", mrc("up", LAB))
+        self.assertIn("rebuilt", mrc("up", LAB))
         self.assertTrue(self.all_up(LAB))
 
     def test_down_leaves_nothing_behind(self):
@@ -508,7 +508,7 @@ class UpAndDown(unittest.TestCase):
         self.assertEqual(asked.wait(timeout=10), -signal.SIGTERM)
         self.assertEqual(deaf.wait(timeout=10), -signal.SIGKILL)
         deaf.stdout.close()
-        self.assertIn("There is no lab", mrc("down", LAB))
+        self.assertIn("No lab", mrc("down", LAB))
         self.assertIn("mrc lab up", mrc("status", LAB, code=1))
         self.assertEqual(remains(LAB), [])
 
@@ -521,7 +521,7 @@ class UpAndDown(unittest.TestCase):
         os.kill(int(pids[0]), signal.SIGKILL)
         while pathlib.Path(f"/proc/{pids[0]}/ns/net").exists():
             time.sleep(0.01)
-        self.assertIn("made anew", mrc("up", LAB, "--planes", "1", "--switch", "soft"))
+        self.assertIn("rebuilt", mrc("up", LAB, "--planes", "1", "--switch", "soft"))
         pid = subprocess.run(["ip", "netns", "pids", space], capture_output=True, text=True,
                              check=True).stdout.strip()
         mrc("down", LAB)
@@ -566,7 +566,7 @@ class UpAndDown(unittest.TestCase):
         self.assertEqual(remains(LAB), [])
         subprocess.run(["sh", "-e"], input=script, text=True, check=True, timeout=60)
         self.assertTrue(self.all_up(LAB))
-        self.assertIn("is there already", mrc("up", LAB, "--planes", "2"))
+        self.assertIn("already exists", mrc("up", LAB, "--planes", "2"))
 
     def test_a_rate_bounds_every_link(self):
         mrc("up", LAB, "--rate", "20mbit")

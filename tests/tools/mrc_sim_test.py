@@ -73,7 +73,7 @@ class Run(SimTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith("small: Small\nMRC, 4 hosts, 2 planes, 200 Gb/s"))
         self.assertIn("All 4 flows finished in", done.stdout)
-        self.assertTrue(done.stdout.endswith("\nWhat to look at\nWhat to see.\n"))
+        self.assertTrue(done.stdout.endswith("\nWhat to observe\nWhat to see.\n"))
         self.assertRegex(done.stderr, r"(^|\n)small \(mrc\): [\d.]+ s on 1 thread, [\d,]+ hops, "
                                       r"[\d,]+ hops/s, [\d.]+ .iB of memory at most\n$")
 
@@ -132,7 +132,7 @@ class Run(SimTest):
         limited = self.write("limited.toml", 'time_limit = "3 us"\n' + SMALL)
         done = mrc("run", limited, "-q")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("mrc sim: the workload did not finish: the time limit came after", done.stderr)
+        self.assertIn("mrc sim: the workload did not finish: the time limit was reached after", done.stderr)
         self.assertRegex(done.stderr, r"0 of 4 hosts were done; 4 of 4 flows .* were not:\n"
                                       r"(  h\d > h\d    64 KiB, started at 0 s: still open\n){4}$")
         self.assertIn("NOT FINISHED", done.stdout)
@@ -147,7 +147,7 @@ class Run(SimTest):
         self.assertEqual(process.returncode, 1, stderr)
         self.assertIn("it was interrupted after", stderr)
         self.assertIn("NOT FINISHED", stdout)
-        self.assertIn("conservation", stdout)
+        self.assertIn("packet accounting", stdout)
         self.assertFalse(json.loads(out.read_text())["finished"])
 
     def test_a_terminal_sees_one_line_rewritten(self):
@@ -198,7 +198,7 @@ class RunErrors(SimTest):
     def test_files_that_cannot_be_written_are_refused_before_the_run(self):
         for option in ("--json", "--report"):
             error = self.refused(self.endless(), option, self.folder / "no/out")
-            self.assertIn(f"make the folder '{self.folder}/no' first", error)
+            self.assertIn(f"create the folder '{self.folder}/no' first", error)
             self.assertIn("it is a folder", self.refused(self.endless(), option, self.folder))
 
     def test_options_that_do_not_go_together(self):
@@ -229,7 +229,7 @@ class Compare(SimTest):
     def test_what_is_no_result_is_refused_by_name(self):
         done = mrc("compare", self.small, self.small)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(f"mrc sim: '{self.small}' is no result of 'mrc sim run --json': ", done.stderr)
+        self.assertIn(f"mrc sim: '{self.small}' is not a result of 'mrc sim run --json': ", done.stderr)
         self.assertIn("cannot read '/nowhere'", mrc("compare", "/nowhere", "/nowhere").stderr)
 
 

@@ -7,10 +7,10 @@
 
 namespace openmrc::tools {
 
-int complain(std::string_view command, std::string_view what, std::string_view to_do) {
+int complain(std::string_view command, std::string_view what, std::string_view fix) {
   if (what.ends_with('\n')) what.remove_suffix(1);
   fmt::print(stderr, "mrc {}: {}\n", command, what);
-  if (!to_do.empty()) fmt::print(stderr, "  to do: {}\n", to_do);
+  if (!fix.empty()) fmt::print(stderr, "  fix: {}\n", fix);
   return 1;
 }
 

@@ -7,9 +7,9 @@
 
 namespace openmrc::tools {
 
-// Says on standard error what is wrong, with the name of the command before it ("mrc lab: ..."),
-// and below it what to do, where that is known. Returns 1, the exit code for it.
-int complain(std::string_view command, std::string_view what, std::string_view to_do = {});
+// Prints an error on standard error, with the name of the command before it ("mrc lab: ..."), and
+// below it how to fix it, where that is known. Returns 1, the exit code for it.
+int complain(std::string_view command, std::string_view what, std::string_view fix = {});
 int complain(std::string_view command, const host::Error& error);
 
 }  // namespace openmrc::tools

@@ -28,7 +28,7 @@ std::string failure_text(const CLI::App* app, const CLI::Error& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"OpenMRC: look at, plan and run MRC (Multipath Reliable Connection) networks",
+  CLI::App app{"OpenMRC: inspect, plan and run MRC (Multipath Reliable Connection) networks",
                "mrc"};
   app.set_version_flag("--version", "mrc " OPENMRC_VERSION);
   app.failure_message(failure_text);

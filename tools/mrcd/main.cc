@@ -43,7 +43,7 @@ constexpr int kWaitMilliseconds = 1000;
 
 int complain(const Error& error) {
   fmt::print(stderr, "mrcd: {}\n", error.what);
-  if (!error.remedy.empty()) fmt::print(stderr, "  to do: {}\n", error.remedy);
+  if (!error.remedy.empty()) fmt::print(stderr, "  fix: {}\n", error.remedy);
   return 1;
 }
 
@@ -117,14 +117,14 @@ int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App app{"mrcd: the agent of a node, which holds the profiles of its controller", "mrcd"};
   app.set_version_flag("--version", "mrcd " OPENMRC_VERSION);
-  app.add_option("--socket", options.socket, "Where programs reach it; else $OPENMRC_AGENT")
+  app.add_option("--socket", options.socket, "Socket to listen on; default $OPENMRC_AGENT")
       ->type_name("PATH")
       ->capture_default_str();
-  app.add_option("--state", options.state, "What it remembers when it is started again")
+  app.add_option("--state", options.state, "State file, kept across restarts")
       ->type_name("FILE")
       ->capture_default_str();
   app.add_option("--config", options.config,
-                 "The configuration; else $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
+                 "Configuration file; default $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
       ->type_name("FILE");
   app.footer("Controllers use it by libmrc-ctl or by `mrc ctl`.");
   try {

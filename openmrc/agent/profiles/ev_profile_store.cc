@@ -91,7 +91,7 @@ Outcome EvProfileStore::check_change(EvProfileId id, const EvProfile& profile,
   if (change.state && !is_one_step(profile.state, *change.state)) {
     return refused(EINVAL, "a profile goes one step at a time: INIT, OFFLINE, ONLINE and back");
   }
-  if (change.mode && !is_mode(*change.mode)) return refused(EINVAL, "there is no such mode");
+  if (change.mode && !is_mode(*change.mode)) return refused(EINVAL, "unknown mode");
   constexpr int kEvents = MRC_CTL_EV_GOOD | MRC_CTL_EV_ASSUMED_BAD;
   if (change.event_mask && (*change.event_mask & ~kEvents) != 0) {
     return refused(EINVAL, "events report GOOD and ASSUMED_BAD only");
@@ -163,7 +163,7 @@ Outcome EvProfileStore::shape_explicit(EvProfile& profile) const {
     return refused(E2BIG, "ev_count is above what a profile holds");
   }
   if (count == 0 || count % limits_.ev_align() != 0) {
-    return refused(EINVAL, "ev_count is no multiple of the device's ev_count_align");
+    return refused(EINVAL, "ev_count is not a multiple of the device's ev_count_align");
   }
   profile.evs.resize(count);
   return {};

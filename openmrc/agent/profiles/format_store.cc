@@ -27,7 +27,7 @@ Outcome check_change(const FormatProfile& profile, const FormatChange& change, b
   if (change.state && !is_one_step(profile.state, *change.state)) {
     return refused(EINVAL, "a format goes one step at a time: INIT, OFFLINE, ONLINE and back");
   }
-  if (change.mode && !is_mode(*change.mode)) return refused(EINVAL, "there is no such mode");
+  if (change.mode && !is_mode(*change.mode)) return refused(EINVAL, "unknown mode");
   return {};
 }
 

@@ -77,8 +77,8 @@ void Endpoint::make_ready(QueuePair& qp) {
   ready_.push_back(queue_pairs_, qp.connection.index);
 }
 
-// As many as the window has room for, in the order in which they came. No spurious wakeups: who
-// finds the window closed goes to the end of the line, and could miss every opening.
+// As many as the window has room for, in the order in which they came. No spurious wakeups:
+// who finds the window closed goes to the end of the line, and could miss every opening.
 void Endpoint::wake_waiting(Peer& peer) {
   for (ByteCount taken; !peer.waiting.empty();) {
     QueuePair& first = queue_pairs_[peer.waiting.first()];

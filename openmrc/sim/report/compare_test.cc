@@ -59,8 +59,9 @@ TEST(Compare, TextIsAligned) {
                        "ended after                   1 ms       2 ms        2x\n"))
       << text;
   EXPECT_PRED_FORMAT2(testing::IsSubstring,
-                      "\ncompletion time, p99        995 us    1.99 ms        2x\n", text);
-  EXPECT_TRUE(text.ends_with("\nEVs restored                16          -         -\n")) << text;
+                      "\nflow completion time, p99        995 us    1.99 ms        2x\n", text);
+  EXPECT_TRUE(text.ends_with("\nEVs restored                         16          -         -\n"))
+      << text;
 }
 
 TEST(Compare, WarnsOfFlowsThatNeverEnded) {

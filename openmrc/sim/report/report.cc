@@ -91,7 +91,7 @@ Tile spread_tile(std::string name, const Spread& spread) {
 }
 
 Tile repairs_tile(const Totals& totals) {
-  return {"Sent again", human_count(totals.retransmissions),
+  return {"Retransmits", human_count(totals.retransmissions),
           human_share(static_cast<double>(totals.retransmissions),
                       static_cast<double>(totals.data_packets_sent)) +
               " of data packets"};
@@ -116,7 +116,7 @@ std::string tiles(const RunResult& result, const Figures& figures) {
   if (figures.step) {
     all.push_back(spread_tile("Step time, median", *figures.step));
   } else if (figures.completion) {
-    all.push_back(spread_tile("Flow time, median", *figures.completion));
+    all.push_back(spread_tile("Flow completion time, median", *figures.completion));
   }
   if (figures.line_rate > 0) {
     all.push_back(
@@ -126,14 +126,14 @@ std::string tiles(const RunResult& result, const Figures& figures) {
   all.push_back(repairs_tile(totals));
   all.push_back(losses_tile(totals, figures));
   all.push_back({"Trimmed packets", human_count(totals.packets_trimmed),
-                 totals.packets_trimmed == 0 ? "none" : "cut in a full queue"});
+                 totals.packets_trimmed == 0 ? "none" : "trimmed in a full queue"});
   if (result.evs > 0) {
-    all.push_back({"Paths out of use, at most", human_count(figures.evs_out_most),
+    all.push_back({"Paths disabled, at most", human_count(figures.evs_out_most),
                    fmt::format("of {}; {} at the end", human_count(result.evs),
                                human_count(figures.evs_out_at_end))});
   }
   const bool whole = check_packet_accounting(totals).empty();
-  all.push_back({"Accounts", whole ? "add up" : "DO NOT ADD UP",
+  all.push_back({"Packet accounting", whole ? "consistent" : "INCONSISTENT",
                  whole ? "no packet and no byte is missing" : "see all numbers", !whole});
   std::string out = "<section class=\"tiles\">\n";
   for (const Tile& tile : all) out += render(tile);
@@ -243,7 +243,7 @@ std::string baseline_section(const RunResult& result, const RunResult& baseline)
                     {value(figure.second), true},
                     {ratio ? significant(*ratio) + " x" : "-", true}});
   }
-  return section("Side by side", comparison_warning(result, baseline),
+  return section("Comparison", comparison_warning(result, baseline),
                  table({{""},
                         {labels.first, true},
                         {labels.second, true},
@@ -286,7 +286,7 @@ std::string facts_of(const RunResult& result, const RunResult* baseline) {
                   transport_name(result), result.transport.empty() ? "" : " \u00b7 ",
                   grouped(result.hosts), result.planes, result.planes == 1 ? "" : "s",
                   human_rate(static_cast<double>(result.host_bits_per_second)), result.seed);
-  if (baseline != nullptr) facts += " \u00b7 beside " + labels_of(result, *baseline).second;
+  if (baseline != nullptr) facts += " \u00b7 compared with " + labels_of(result, *baseline).second;
   return facts;
 }
 

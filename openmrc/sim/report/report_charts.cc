@@ -173,13 +173,13 @@ void choose_time_axis(Axis& axis, const std::vector<Series>& curves) {
 
 ReportChart completion_chart(const RunResult& result, const RunResult* baseline) {
   const std::vector<Picoseconds> times = completion_times(result);
-  Chart chart{.title = "How long flows took",
-              .x = {.name = "from start to end of a flow", .unit = Unit::kPicoseconds},
-              .y = {.name = "flows done", .unit = Unit::kPartsPerMillion, .to = 1e6}};
+  Chart chart{.title = "Flow completion time (CDF)",
+              .x = {.name = "flow completion time", .unit = Unit::kPicoseconds},
+              .y = {.name = "flows completed", .unit = Unit::kPartsPerMillion, .to = 1e6}};
   chart.series.push_back(completion_curve(times, result));
   std::string note =
-      "The share of flows that were done so long after their start. A steep curve means that flows "
-      "were treated alike; a long tail, that some were left behind.";
+      "The share of flows that completed within this time of their start. A steep curve means that "
+      "flows were treated alike; a long tail, that some were left behind.";
   if (baseline != nullptr) {
     const std::vector<Picoseconds> others = completion_times(*baseline);
     const Labels labels = labels_of(result, *baseline);
@@ -242,10 +242,11 @@ ReportChart ev_chart(const RunResult& result) {
                             .color = colors[state],
                             .points = std::move(counts[state])});
   }
-  return {std::move(chart),
-          fmt::format("Of {} in all{}. SKIP: met congestion, passed over once. ASSUMED_BAD: lost a "
-                      "packet, out of use until probes come through. DENIED: forbidden.",
-                      grouped(result.evs), show_good ? "" : "; the others were GOOD")};
+  return {
+      std::move(chart),
+      fmt::format("Of {} in all{}. SKIP: met congestion, skipped once. ASSUMED_BAD: lost a packet, "
+                  "disabled until probes succeed. DENIED: disabled by the administrator.",
+                  grouped(result.evs), show_good ? "" : "; the others were GOOD")};
 }
 
 ReportChart queue_chart(const RunResult& result) {
@@ -288,21 +289,21 @@ ReportChart marks_chart(const RunResult& result) {
       end_of_buckets(result));
   chart.series.push_back(count_series(result, "marked (ECN)", &Bucket::marked, 1));
   return {std::move(chart),
-          "Packets that a switch marked because its queue grew. The sender hears of it, leaves the "
-          "path for a moment and slows down if all paths are marked."};
+          "Packets that a switch marked because its queue grew. The sender is notified, skips "
+          "the path once and slows down if all paths are marked."};
 }
 
 ReportChart losses_chart(const RunResult& result) {
   Chart chart = time_chart(
-      result, "Losses and repairs",
+      result, "Losses and retransmits",
       {.name = fmt::format("packets in {}", human(result.bucket_width)), .unit = Unit::kCount},
       end_of_buckets(result));
   chart.series.push_back(count_series(result, "trimmed", &Bucket::trimmed, 4));
   chart.series.push_back(count_series(result, "lost", &Bucket::lost, 3));
   chart.series.push_back(count_series(result, "retransmitted", &Bucket::retransmissions, 0));
   return {std::move(chart),
-          "Trimmed packets lost their payload in a full queue, lost ones are gone. Both are sent "
-          "again: the nearer that line follows, the sooner the repair."};
+          "Trimmed packets lost their payload in a full queue, lost ones are gone. Both are "
+          "retransmitted: the closer that line follows, the sooner the repair."};
 }
 
 bool has_fault(const RunResult& result, const StepRecord& step) {
@@ -347,8 +348,8 @@ ReportChart step_chart(const RunResult& result, const RunResult* baseline) {
   const Picoseconds median = figures_of(result).step->median;
   chart.references.push_back({number(median), "median " + human(median)});
   std::string note =
-      "From the first host's begin to the last host's end, compute time included. A job goes on at "
-      "the pace of its slowest flow, so even steps are what counts.";
+      "From the first host's begin to the last host's end, compute time included. A job runs at "
+      "the pace of its slowest flow, so steps of even length are what counts.";
   if (group > 1) note += fmt::format(" Each point is the slowest of {} steps.", group);
   return {std::move(chart), std::move(note)};
 }

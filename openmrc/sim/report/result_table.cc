@@ -38,7 +38,7 @@ void add_spread(Rows& rows, std::string_view what, std::string_view last, const 
 void add_flows(Rows& rows, const RunResult& result, const Figures& figures) {
   if (result.flows.empty()) return;
   rows.push_back({"flows", grouped(result.flows.size()), flows_remark(figures)});
-  if (figures.completion) add_spread(rows, "completion time", "max", *figures.completion, {});
+  if (figures.completion) add_spread(rows, "flow completion time", "max", *figures.completion, {});
   if (figures.flow_rates) {
     rows.push_back({"flow rate, median", human_rate(figures.flow_rates->median), {}});
     rows.push_back({"flow rate, slowest 1 %", human_rate(figures.flow_rates->slowest_percent), {}});
@@ -54,15 +54,15 @@ void add_goodput(Rows& rows, const RunResult& result, const Figures& figures) {
                          human_rate(figures.line_rate));
   }
   rows.push_back({"goodput", human_rate(figures.goodput), remark});
-  rows.push_back({"bytes of messages posted", human_bytes(totals.message_bytes_posted), {}});
-  rows.push_back({"bytes of messages done", human_bytes(totals.message_bytes_completed),
+  rows.push_back({"message bytes posted", human_bytes(totals.message_bytes_posted), {}});
+  rows.push_back({"message bytes completed", human_bytes(totals.message_bytes_completed),
                   share_of(totals.message_bytes_completed, totals.message_bytes_posted, "posted")});
 }
 
 void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
   const std::uint64_t data = totals.data_packets_sent;
   rows.push_back({"data packets sent", grouped(data), {}});
-  rows.push_back({"  retransmissions", grouped(totals.retransmissions),
+  rows.push_back({"  retransmits", grouped(totals.retransmissions),
                   share_of(totals.retransmissions, data, "data packets")});
   rows.push_back({"  marked (ECN)", grouped(totals.packets_marked), {}});
   rows.push_back({"  trimmed", grouped(totals.packets_trimmed),
@@ -84,8 +84,8 @@ void add_evs(Rows& rows, const RunResult& result, const Figures& figures) {
   rows.push_back({"EVs (paths)", grouped(result.evs), {}});
   rows.push_back({"  disabled", grouped(result.totals.evs_lost), "times, for loss"});
   rows.push_back({"  restored", grouped(result.totals.evs_readmitted), "times"});
-  rows.push_back({"  out of use, most", grouped(figures.evs_out_most), "at a time"});
-  rows.push_back({"  out of use, end", grouped(figures.evs_out_at_end), {}});
+  rows.push_back({"  disabled, most", grouped(figures.evs_out_most), "at a time"});
+  rows.push_back({"  disabled, end", grouped(figures.evs_out_at_end), {}});
 }
 
 // Characters as they are seen; a UTF-8 continuation byte takes no room of its own.
@@ -145,15 +145,15 @@ std::vector<TableRow> table_rows(const RunResult& result) {
   add_packets(rows, result.totals, figures);
   add_evs(rows, result, figures);
   const std::string gap = check_packet_accounting(result.totals);
-  rows.push_back({"conservation", gap.empty() ? "holds" : "BROKEN",
+  rows.push_back({"packet accounting", gap.empty() ? "consistent" : "INCONSISTENT",
                   gap.empty() ? "every packet and byte is accounted for" : gap});
   return rows;
 }
 
 std::string result_table(const RunResult& result) {
-  return fmt::format("{}{}{}\n{}, {} hosts, {} planes, {} each, seed {}\n{}\n{}", result.scenario,
-                     result.title.empty() ? "" : ": ", result.title, transport_name(result),
-                     grouped(result.hosts), result.planes,
+  return fmt::format("{}{}{}\n{}, {} hosts, {} planes, {} per host, seed {}\n{}\n{}",
+                     result.scenario, result.title.empty() ? "" : ": ", result.title,
+                     transport_name(result), grouped(result.hosts), result.planes,
                      human_rate(static_cast<double>(result.host_bits_per_second)), result.seed,
                      fault_lines(result), aligned(table_rows(result)));
 }

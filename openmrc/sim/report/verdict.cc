@@ -100,8 +100,8 @@ std::string times_as_long(Picoseconds ours, Picoseconds theirs) {
   return fmt::format("{} times as long", significant(ratio));
 }
 
-std::string beside(std::string_view what, Picoseconds ours, Picoseconds theirs,
-                   const Labels& labels) {
+std::string compared(std::string_view what, Picoseconds ours, Picoseconds theirs,
+                     const Labels& labels) {
   if (ours <= Picoseconds(0)) return {};
   return fmt::format("{} took {} with {} and {} with {}, {}.", what, human(ours), labels.first,
                      human(theirs), labels.second, times_as_long(ours, theirs));
@@ -113,14 +113,14 @@ std::string baseline_words(const RunResult& result, const Figures& ours,
   const Figures theirs = figures_of(baseline);
   const Labels labels = labels_of(result, baseline);
   if (ours.step && theirs.step && result.steps.size() == baseline.steps.size()) {
-    return beside("The median step", ours.step->median, theirs.step->median, labels);
+    return compared("The median step", ours.step->median, theirs.step->median, labels);
   }
   if (theirs.flows_done < baseline.flows.size()) {
     return fmt::format("With {} only {} of {} finished.", labels.second, grouped(theirs.flows_done),
                        plural(baseline.flows.size(), "flow"));
   }
   if (ours.flows_done < result.flows.size() || !ours.completion || !theirs.completion) return {};
-  return beside("The slowest flow", ours.completion->max, theirs.completion->max, labels);
+  return compared("The slowest flow", ours.completion->max, theirs.completion->max, labels);
 }
 
 }  // namespace
@@ -141,7 +141,8 @@ Verdict verdict_of(const RunResult& result, const RunResult* baseline) {
   add(goodput_words(result, figures));
   if (baseline != nullptr) add(baseline_words(result, figures, *baseline));
   if (const std::string gap = check_packet_accounting(result.totals); !gap.empty()) {
-    add("The accounts of the run do not add up, so its numbers cannot be trusted: " + gap + ".");
+    add("Packet accounting is inconsistent, so the numbers of this run cannot be trusted: " + gap +
+        ".");
   }
   return verdict;
 }

@@ -273,7 +273,7 @@ void read_object(const Json& json, const std::string& where, Record& record, Com
     if constexpr (std::same_as<Value, Totals>) {
       read_object(*found, name, value, complaint);
     } else if (!take(*found, value)) {
-      complaint.add(fmt::format("{}: \"{}\" is not what it should be", where, name));
+      complaint.add(fmt::format("{}: \"{}\" has an invalid value", where, name));
     }
   });
 }
@@ -284,7 +284,7 @@ void read_row(const Json& json, const std::string& where, Record& record, Compla
   std::size_t column = 0;
   describe(record, [&](const char* name, auto& value) {
     if (column >= json.size() || !take(json[column], value)) {
-      complaint.add(fmt::format("{}: \"{}\" is not what it should be", where, name));
+      complaint.add(fmt::format("{}: \"{}\" has an invalid value", where, name));
     }
     ++column;
   });
@@ -295,7 +295,7 @@ void read_list(const Json& json, const char* name, std::vector<Record>& records,
                Complaint& complaint) {
   const auto list = json.find(name);
   if (list == json.end() || !list->is_array()) {
-    return complaint.add(fmt::format("there is no list \"{}\"", name));
+    return complaint.add(fmt::format("no list \"{}\"", name));
   }
   if constexpr (kIsRow<Record>) {
     const auto columns = json.find(fmt::format("{}_columns", name));

@@ -99,21 +99,20 @@ TEST(ResultJson, SaysWhatIsWrong) {
   EXPECT_EQ(reading_error(replaced(good, "\"hosts\": 8", "\"guests\": 8")),
             "the result has no \"hosts\"");
   EXPECT_EQ(reading_error(replaced(good, "\"hosts\": 8", "\"hosts\": 4294967296")),
-            "the result: \"hosts\" is not what it should be");
+            "the result: \"hosts\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "\"seed\": 7", "\"seed\": -7")),
-            "the result: \"seed\" is not what it should be");
+            "the result: \"seed\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "\"seed\": 7", "\"seed\": 7.5")),
-            "the result: \"seed\" is not what it should be");
+            "the result: \"seed\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "\"packets_marked\":4950", "\"packets_marked\":true")),
-            "totals: \"packets_marked\" is not what it should be");
+            "totals: \"packets_marked\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "\"link_error\":", "\"link_joy\":")),
-            "totals: \"packets_lost\" is not what it should be");
+            "totals: \"packets_lost\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "[1,2,1,44000000,", "[1,2,1,")),
-            "flows[1]: \"end_ps\" is not what it should be");
+            "flows[1]: \"end_ps\" has an invalid value");
   EXPECT_EQ(reading_error(replaced(good, "\"flows\": [", "\"flows\": [[],")),
-            "flows[0]: \"from\" is not what it should be");
-  EXPECT_EQ(reading_error(replaced(good, "\"flows\": [", "\"flown\": [")),
-            "there is no list \"flows\"");
+            "flows[0]: \"from\" has an invalid value");
+  EXPECT_EQ(reading_error(replaced(good, "\"flows\": [", "\"flown\": [")), "no list \"flows\"");
   EXPECT_EQ(reading_error(replaced(good, "[\"from\",\"to\"", "[\"to\",\"from\"")),
             "\"flows_columns\" is not [\"from\",\"to\",\"tag\",\"bytes\",\"start_ps\",\"end_ps\","
             "\"failed\"]");
@@ -139,7 +138,7 @@ TEST(ResultJson, RefusesWhatNoRunGives) {
   EXPECT_EQ(error_of([](RunResult& r) { r.steps[0].end = Picoseconds(2); }),
             "steps[0] ends before it begins");
   EXPECT_EQ(error_of([](RunResult& r) { r.end = Picoseconds(-1); }),
-            "the result: \"end_ps\" is not what it should be");
+            "the result: \"end_ps\" has an invalid value");
 }
 
 }  // namespace

@@ -83,35 +83,35 @@ std::shared_ptr<Options> add_common(CLI::App& command, bool prints) {
   const auto options = std::make_shared<Options>();
   command
       .add_option("--socket", options->socket,
-                  "Where mrcd is reached; else $OPENMRC_AGENT or /run/openmrc/mrcd.sock")
+                  "Socket of mrcd; default $OPENMRC_AGENT or /run/openmrc/mrcd.sock")
       ->type_name("PATH");
   if (prints) command.add_flag("--json", options->json, "For programs");
   return options;
 }
 
 void add_views(CLI::App& ctl, int& exit_code) {
-  CLI::App* ports = ctl.add_subcommand("ports", "The ports, and whether they are enabled");
+  CLI::App* ports = ctl.add_subcommand("ports", "List ports, and whether they are enabled");
   const auto of_ports = add_common(*ports, true);
   ports->callback([of_ports, &exit_code] { exit_code = show_ports(*of_ports); });
 
-  CLI::App* profiles = ctl.add_subcommand("profiles", "All profiles, and who uses them");
+  CLI::App* profiles =
+      ctl.add_subcommand("profiles", "List profiles, and the processes that use them");
   const auto of_profiles = add_common(*profiles, true);
   profiles->callback([of_profiles, &exit_code] { exit_code = show_profiles(*of_profiles); });
 
-  CLI::App* show = ctl.add_subcommand("show", "The profiles with this number, with their EVs");
+  CLI::App* show = ctl.add_subcommand("show", "Show the profiles with this number, with their EVs");
   const auto of_show = add_common(*show, true);
   const auto id = std::make_shared<std::uint64_t>();
   show->add_option("id", *id, "Number of the profile")->required()->type_name("ID");
   show->callback([of_show, id, &exit_code] { exit_code = show_profile(*of_show, *id); });
 
-  CLI::App* command = ctl.add_subcommand("watch", "Print changes and events as they come");
+  CLI::App* command = ctl.add_subcommand("watch", "Print changes and events as they occur");
   const auto of_watch = add_common(*command, true);
   command->callback([of_watch, &exit_code] { exit_code = watch(*of_watch); });
 }
 
 void add_state(CLI::App& command, std::optional<std::string>& state) {
-  command.add_option("--state", state, "Where it shall go: INIT, OFFLINE, ONLINE")
-      ->type_name("STATE");
+  command.add_option("--state", state, "Target state: INIT, OFFLINE or ONLINE")->type_name("STATE");
 }
 
 void add_set_port(CLI::App& set, int& exit_code) {
@@ -130,7 +130,7 @@ void add_set_port(CLI::App& set, int& exit_code) {
 }
 
 void add_set_format(CLI::App& set, int& exit_code) {
-  CLI::App* command = set.add_subcommand("format", "Make or change an EV format profile");
+  CLI::App* command = set.add_subcommand("format", "Create or change an EV format profile");
   const auto options = add_common(*command, false);
   const auto setting = std::make_shared<FormatSetting>();
   command->add_option("id", setting->id, "Number of the profile")->required()->type_name("ID");
@@ -143,28 +143,31 @@ void add_set_format(CLI::App& set, int& exit_code) {
 }
 
 void add_set_ev(CLI::App& set, int& exit_code) {
-  CLI::App* command = set.add_subcommand("ev", "Make or change an EV profile");
+  CLI::App* command = set.add_subcommand("ev", "Create or change an EV profile");
   const auto options = add_common(*command, false);
   const auto setting = std::make_shared<EvSetting>();
   command->add_option("id", setting->id, "Number of the profile")->required()->type_name("ID");
   command->add_option("--mode", setting->mode, "AUTO, EXP or GEN")->type_name("MODE");
   command->add_option("--format", setting->format, "Its format profile")->type_name("ID");
   command->add_option("--count", setting->count, "How many EVs")->type_name("N");
-  command->add_option("--min-active", setting->min_active, "EVs that are kept even if they lose")
+  command
+      ->add_option("--min-active", setting->min_active,
+                   "EVs that stay in use even if they lose packets")
       ->type_name("N");
-  command->add_option("--events", setting->events, "GOOD, ASSUMED_BAD: what is told, or none")
+  command
+      ->add_option("--events", setting->events,
+                   "State changes to report: GOOD, ASSUMED_BAD, or none")
       ->delimiter(',')
       ->type_name("STATES");
   command->add_option("--field", setting->fields, "BITS:INIT:MIN:MAX:MASK, for each field")
       ->type_name("FIELD");
-  command->add_option("--ev", setting->evs, "EVs that fill free places, hexadecimal@port")
-      ->type_name("EV");
+  command->add_option("--ev", setting->evs, "EVs to add, as hexadecimal@port")->type_name("EV");
   add_state(*command, setting->state);
   command->callback([=, &exit_code] { exit_code = set_ev_profile(*options, *setting); });
 }
 
 void add_set_cc(CLI::App& set, int& exit_code) {
-  CLI::App* command = set.add_subcommand("cc", "Make or change a congestion control profile");
+  CLI::App* command = set.add_subcommand("cc", "Create or change a congestion control profile");
   const auto options = add_common(*command, false);
   const auto setting = std::make_shared<CcSetting>();
   command->add_option("id", setting->id, "Number of the profile")->required()->type_name("ID");
@@ -177,8 +180,9 @@ void add_set_cc(CLI::App& set, int& exit_code) {
 }
 
 void add_denial(CLI::App& ctl, bool deny, int& exit_code) {
-  CLI::App* command = deny ? ctl.add_subcommand("deny", "Forbid EVs of a profile to all who use it")
-                           : ctl.add_subcommand("allow", "Take a denial back");
+  CLI::App* command =
+      deny ? ctl.add_subcommand("deny", "Deny EVs of a profile to all processes that use it")
+           : ctl.add_subcommand("allow", "Revoke a denial");
   const auto options = add_common(*command, false);
   const auto setting = std::make_shared<EvStateSetting>();
   setting->deny = deny;
@@ -192,7 +196,7 @@ void add_denial(CLI::App& ctl, bool deny, int& exit_code) {
 
 void add_ctl_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("ctl", "Look at and set the ports and profiles of this node (mrcd)");
+      app.add_subcommand("ctl", "Show and set the ports and profiles of this node (mrcd)");
   command->require_subcommand(1, 1);
   ctl::add_views(*command, exit_code);
   CLI::App* set = command->add_subcommand("set", "Change a port or a profile");
@@ -204,7 +208,7 @@ void add_ctl_command(CLI::App& app, int& exit_code) {
   ctl::add_denial(*command, true, exit_code);
   ctl::add_denial(*command, false, exit_code);
   command->footer(
-      "Exit code: 0 done, 1 refused, 2 no agent or a wrong command line.\n\n"
+      "Exit code: 0 done, 1 rejected, 2 no agent or invalid command line.\n\n"
       "  mrc ctl set format 1 --mode STEV --widths 16,16 --state ONLINE\n"
       "  mrc ctl set ev 5 --mode GEN --format 1 --count 64 --field 16:0:0:65535:0xffff --state "
       "ONLINE\n"

@@ -102,7 +102,7 @@ std::optional<std::vector<libmrc::EvEdit>> edits_of(const std::vector<std::strin
   for (const std::string& text : evs) {
     const auto ev = ev_of(text);
     if (!ev) {
-      complain(fmt::format("{} is no EV: write it as {{hexadecimal}}@{{port}}, b7d0@1", text));
+      complain(fmt::format("invalid EV '{}': expected hexadecimal@port, e.g. b7d0@1", text));
       return std::nullopt;
     }
     libmrc::EvEdit& edit = edits.emplace_back(like);
@@ -118,7 +118,7 @@ std::optional<std::vector<libmrc::EvEdit>> edits_of(const std::vector<std::strin
 std::optional<libmrc::EvProfileChange> change_of(const EvSetting& setting) {
   libmrc::EvProfileChange change{.count = setting.count, .min_active = setting.min_active};
   if (!take_name(setting.mode, change.mode)) {
-    complain("--mode is AUTO, EXP or GEN");
+    complain("--mode must be AUTO, EXP or GEN");
     return std::nullopt;
   }
   if (setting.format) change.format = libmrc::FormatId(*setting.format);
@@ -128,7 +128,7 @@ std::optional<libmrc::EvProfileChange> change_of(const EvSetting& setting) {
   for (const std::string& name : setting.events) {
     mrc_ctl_ev_state state{};
     if (name != "none" && !libmrc::parse_name(name, state)) {
-      complain("--events are GOOD, ASSUMED_BAD, or none");
+      complain("--events must be GOOD, ASSUMED_BAD, or none");
       return std::nullopt;
     }
     change.event_mask = change.event_mask.value_or(0) | static_cast<int>(state);
@@ -136,7 +136,7 @@ std::optional<libmrc::EvProfileChange> change_of(const EvSetting& setting) {
   for (const std::string& text : setting.fields) {
     const auto field = field_of(text);
     if (!field) {
-      complain(fmt::format("{} is no field: write it as BITS:INIT:MIN:MAX:MASK", text));
+      complain(fmt::format("invalid field '{}': expected BITS:INIT:MIN:MAX:MASK", text));
       return std::nullopt;
     }
     if (!change.fields) change.fields.emplace();
@@ -166,8 +166,8 @@ int set_port(const Options& options, const PortSetting& setting) {
 int set_format(const Options& options, const FormatSetting& setting) {
   libmrc::FormatChange change;
   std::optional<ProfileState> target;
-  if (!take_name(setting.mode, change.mode)) return complain("--mode is STEV, SRV6 or UDP");
-  if (!take_name(setting.state, target)) return complain("--state is INIT, OFFLINE or ONLINE");
+  if (!take_name(setting.mode, change.mode)) return complain("--mode must be STEV, SRV6 or UDP");
+  if (!take_name(setting.state, target)) return complain("--state must be INIT, OFFLINE or ONLINE");
   for (const std::uint32_t width : setting.widths) {
     if (!change.widths) change.widths.emplace();
     change.widths->push_back(static_cast<std::uint8_t>(std::min(width, 255u)));
@@ -178,7 +178,7 @@ int set_format(const Options& options, const FormatSetting& setting) {
 
 int set_ev_profile(const Options& options, const EvSetting& setting) {
   std::optional<ProfileState> target;
-  if (!take_name(setting.state, target)) return complain("--state is INIT, OFFLINE or ONLINE");
+  if (!take_name(setting.state, target)) return complain("--state must be INIT, OFFLINE or ONLINE");
   auto change = change_of(setting);
   const auto edits = edits_of(setting.evs, {.ev = libmrc::kUnpopulated}, true);
   if (!change || !edits) return kNoAgent;
@@ -199,7 +199,7 @@ int set_ev_profile(const Options& options, const EvSetting& setting) {
 
 int set_cc_profile(const Options& options, const CcSetting& setting) {
   std::optional<ProfileState> target;
-  if (!take_name(setting.state, target)) return complain("--state is INIT, OFFLINE or ONLINE");
+  if (!take_name(setting.state, target)) return complain("--state must be INIT, OFFLINE or ONLINE");
   libmrc::CcProfileChange change;
   if (setting.algorithm) {
     change.algorithm = *setting.algorithm == "none" ? std::string{} : *setting.algorithm;
@@ -211,12 +211,13 @@ int set_cc_profile(const Options& options, const CcSetting& setting) {
   libmrc::Json config = libmrc::json_of(before->config.value_or(mrc_ctl_cc_nscc_cfg{}));
   for (const std::string& text : setting.parameters) {
     if (!set_parameter(config, text)) {
-      return complain(fmt::format("{} is no NAME=VALUE of the algorithm", text));
+      return complain(
+          fmt::format("invalid parameter '{}': expected NAME=VALUE of the algorithm", text));
     }
   }
   if (!setting.parameters.empty()) {
     const std::string error = libmrc::read_json(config, change.config.emplace());
-    if (!error.empty()) return complain("the parameters cannot be: " + error);
+    if (!error.empty()) return complain("invalid parameters: " + error);
   }
   return Cc::set(agent, setting.id, std::move(change), target);
 }

@@ -83,7 +83,7 @@ void print_ev_profile(std::uint64_t id, const libmrc::EvProfile& profile, std::u
              name_of(profile.state), profile.mode ? name_of(*profile.mode) : "-",
              profile.evs.size(), uses);
   if (profile.format) fmt::print("format {}\n", profile.format->raw());
-  fmt::print("at least in use: {}\nevents: {}\n", text_of(profile.min_active),
+  fmt::print("min active: {}\nevents: {}\n", text_of(profile.min_active),
              event_names(profile.event_mask.value_or(0)));
   if (!profile.fields.empty()) {
     fmt::print("\n");
@@ -216,8 +216,7 @@ int show_profile(const Options& options, std::uint64_t id) {
   if (is_in(list->formats, id) || is_in(list->ev_profiles, id) || is_in(list->cc_profiles, id)) {
     return 0;
   }
-  return options.json ? kRefused
-                      : complain(fmt::format("there is no profile {}; see mrc ctl profiles", id));
+  return options.json ? kRefused : complain(fmt::format("no profile {}; see mrc ctl profiles", id));
 }
 
 }  // namespace openmrc::tools::ctl

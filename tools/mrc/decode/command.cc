@@ -129,16 +129,15 @@ void add_decode_command(CLI::App& app, int& exit_code) {
                                "One packet as hex digits: an IP packet or an Ethernet frame")
                   ->type_name("DIGITS")
                   ->excludes(file);
-  command
-      ->add_option("--as", options->hex_begins_with,
-                   "What the digits of --hex begin with; guessed if not said")
+  command->add_option("--as", options->hex_begins_with, "First header of --hex; guessed by default")
       ->check(CLI::IsMember({"ethernet", "ip"}))
       ->option_text("ethernet|ip")
       ->needs(hex);
   command->add_flag("-v,--verbose", options->verbose, "All headers and fields of each packet");
   command->add_flag("--json", options->json, "One JSON object a line, for programs");
   command
-      ->add_option("--port", options->udp_port, "UDP port of MRC, besides 4971; 4791 if not said")
+      ->add_option("--port", options->udp_port,
+                   "UDP port of MRC, in addition to 4971; default 4791")
       ->type_name("PORT");
   command->footer(
       "Examples:\n"

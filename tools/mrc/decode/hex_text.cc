@@ -28,11 +28,11 @@ Result<std::vector<std::byte>, std::string> parse_hex(std::string_view text) {
     if (is_separator(text[i])) continue;
     const auto value = digit(text[i]);
     if (!value) {
-      return failure(fmt::format("'{}' at position {} is no hex digit", text[i], i + 1));
+      return failure(fmt::format("invalid hex digit '{}' at position {}", text[i], i + 1));
     }
     digits.push_back(*value);
   }
-  if (digits.empty()) return failure(std::string("there are no digits"));
+  if (digits.empty()) return failure(std::string("no hex digits"));
   if (digits.size() % 2 != 0) return failure(std::string("the last byte has only one digit"));
   std::vector<std::byte> bytes(digits.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -83,11 +83,12 @@ void print_text(const Findings& findings) {
   for (const Finding& finding : findings.all()) {
     std::cout << fmt::format("{:<4}  {}: {}{}{}\n", name_of(finding.grade), finding.check,
                              finding.found,
-                             finding.remedy.empty() ? "" : "; to mend: ", finding.remedy);
+                             finding.remedy.empty() ? "" : "; fix: ", finding.remedy);
   }
   const auto count = [&](Grade grade) { return findings.count(grade); };
-  std::cout << fmt::format("{} ok, {} to look at, {} wrong\n", count(Grade::kOk),
-                           count(Grade::kWarn), count(Grade::kFail));
+  std::cout << fmt::format("{} passed, {} warning{}, {} failed\n", count(Grade::kOk),
+                           count(Grade::kWarn), count(Grade::kWarn) == 1 ? "" : "s",
+                           count(Grade::kFail));
 }
 
 void print_json(const Findings& findings) {
@@ -112,14 +113,15 @@ void print_json(const Findings& findings) {
 void add_doctor_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<doctor::Options>();
   CLI::App* command = app.add_subcommand(
-      "doctor", "Look whether this machine is as its configuration needs it, and say what to do");
+      "doctor",
+      "Check that this machine is set up as its configuration requires, and how to fix it");
   command
       ->add_option("--config", options->config,
-                   "The configuration; else $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
+                   "Configuration file; default $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
       ->type_name("FILE");
   command
       ->add_option("--peer", options->peer,
-                   "Look also at the ways to this host: h3 of the fabric, or a name or address")
+                   "Check the paths to this host as well: h3 of the fabric, or a name or address")
       ->type_name("HOST");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &exit_code] {

@@ -21,7 +21,7 @@ struct Finding {
   Grade grade = Grade::kOk;
   std::string check{};   // what was looked at: "p0: MTU"
   std::string found{};   // what is the case
-  std::string remedy{};  // the command that mends it, or what to do
+  std::string remedy{};  // the command that fixes it, or what to do
 };
 
 class Findings {

@@ -101,7 +101,7 @@ RouteAnswer read_route(Bytes message) {
   return answer;
 }
 
-// A route that refuses is told as an error, as no route is.
+// A route that rejects is reported as an error, as no route is.
 std::optional<RouteAnswer> read_refusal(Bytes message) {
   const auto error = host::record_at<nlmsgerr>(message);
   if (!error || error->error == -ENETUNREACH) return std::nullopt;

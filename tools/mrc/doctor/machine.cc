@@ -81,7 +81,7 @@ void check_steering(Findings& findings) {
   } else if (const auto steered = datapath::attach_steering(socket.get()); !steered) {
     findings.fail("SO_REUSEPORT", steered.error().what, steered.error().remedy);
   } else {
-    findings.ok("SO_REUSEPORT", "takes the program that steers packets to shards");
+    findings.ok("SO_REUSEPORT", "accepts the program that steers packets to shards");
   }
 }
 
@@ -117,10 +117,10 @@ void check_buffer(const Buffer& buffer, std::size_t wanted, Findings& findings) 
   const auto granted = static_cast<std::uint64_t>(got / 2);  // the kernel doubles what is asked
   const std::string check(buffer.name);
   if (granted >= wanted) {
-    findings.ok(check, host::bytes_text(granted) + ", as socket_buffer asks");
+    findings.ok(check, host::bytes_text(granted) + ", as socket_buffer requests");
   } else {
     findings.warn(check,
-                  fmt::format("{} of the {} that socket_buffer asks: bursts may be lost",
+                  fmt::format("{} of the {} that socket_buffer requests: bursts may be lost",
                               host::bytes_text(granted), host::bytes_text(wanted)),
                   fmt::format("sysctl -w {}={}", buffer.key, wanted));
   }
@@ -160,9 +160,10 @@ void check_kernel(Findings& findings) {
   if (major > 6 || (major == 6 && minor >= 1)) {
     findings.ok("kernel", fmt::format("Linux {}", name.release));
   } else {
-    findings.warn("kernel",
-                  fmt::format("Linux {} forwards no micro-segments (NEXT-C-SID)", name.release),
-                  "for `mrc lab` use Linux 6.1 or later, or --switch soft; hosts need nothing");
+    findings.warn(
+        "kernel",
+        fmt::format("Linux {} does not forward micro-segments (NEXT-C-SID)", name.release),
+        "for `mrc lab` use Linux 6.1 or later, or --switch soft; hosts need nothing");
   }
 }
 

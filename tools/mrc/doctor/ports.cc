@@ -52,15 +52,16 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
   const auto interface = interface_named(name);
   if (!interface) {
     findings.fail(
-        name + ": interface", "there is none of this name",
+        name + ": interface", "no such interface",
         fmt::format("find its name with `ip link`, and set interface in {}", config.file.string()));
     return;
   }
   if (!interface->is_up) {
-    findings.fail(name + ": link", "is set down", fmt::format("ip link set dev {} up", name));
+    findings.fail(name + ": link", "is administratively down",
+                  fmt::format("ip link set dev {} up", name));
   } else if (!interface->has_carrier) {
     findings.fail(name + ": link", "has no carrier",
-                  "plug in the cable, or set up the port at its other end");
+                  "plug in the cable, or bring up the port at its other end");
   } else {
     findings.ok(name + ": link", "is up, with carrier");
   }
@@ -68,10 +69,10 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
   if (interface->mtu < needed) {
     findings.fail(
         name + ": MTU",
-        fmt::format("is {}, and packets of mtu = {} take {}", interface->mtu, config.mtu, needed),
+        fmt::format("is {}, but packets of mtu = {} need {}", interface->mtu, config.mtu, needed),
         fmt::format("ip link set dev {} mtu {}", name, needed));
   } else {
-    findings.ok(name + ": MTU", fmt::format("is {}; packets take {}", interface->mtu, needed));
+    findings.ok(name + ": MTU", fmt::format("is {}; packets need {}", interface->mtu, needed));
   }
 }
 
@@ -90,13 +91,13 @@ void check_address(const datapath::Port& port, Findings& findings) {
   const std::string interface = port.interface.empty() ? "INTERFACE" : port.interface;
   const std::string add = fmt::format("ip -6 address add {}/128 dev {} nodad", address, interface);
   if (found.empty()) {
-    findings.fail(check, fmt::format("{} is not there", address), add);
+    findings.fail(check, fmt::format("{} is missing", address), add);
   } else if (!port.interface.empty() && found != port.interface && found != "lo") {
     findings.fail(check, fmt::format("{} belongs to {}", address, found),
                   fmt::format("ip -6 address del {}/128 dev {} && {}", address, found, add));
   } else if (!can_bind(port.address)) {
     findings.fail(check,
-                  fmt::format("{} cannot be used: its uniqueness is being checked, or the "
+                  fmt::format("{} is tentative: duplicate address detection is running, or the "
                               "link is down",
                               address),
                   fmt::format("wait a moment, or: ip -6 address replace {}/128 dev {} nodad",
@@ -145,9 +146,9 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
   if (config.mode == Mode::kSrv6) {
     const auto route = route_to(own, false);
     if (route && route->is_decapsulated) {
-      findings.ok(check, text + " is unpacked here (End.DT6)");
+      findings.ok(check, text + " is decapsulated here (End.DT6)");
     } else {
-      findings.fail(check, text + " is not unpacked here (End.DT6)",
+      findings.fail(check, text + " is not decapsulated here (End.DT6)",
                     fmt::format("ip -6 route replace {}/48 encap seg6local action End.DT6 table "
                                 "local dev {}",
                                 text, port.interface));
@@ -158,7 +159,7 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
   if (route && route->is_local) {
     findings.ok(check, text + " is an address of this host");
   } else {
-    findings.fail(check, text + " is no address of this host",
+    findings.fail(check, text + " is not an address of this host",
                   fmt::format("ip -6 address add {}/128 dev lo nodad", text));
   }
 }
@@ -166,9 +167,9 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
 // What is wrong with a packet's way out; empty: nothing.
 std::string fault_of_route(const Ipv6Address& to, const datapath::Port& port, bool only_udp) {
   const auto route = route_to(to, only_udp);
-  if (!route) return "there is no route";
-  if (route->is_refused) return "the route refuses it";
-  if (route->is_local) return "this host keeps it";
+  if (!route) return "no route";
+  if (route->is_refused) return "the route rejects it";
+  if (route->is_local) return "it is routed to this host";
   if (!port.interface.empty() && route->interface != port.interface) {
     return fmt::format("it leaves by {}", route->interface);
   }
@@ -278,7 +279,7 @@ void check_peer(const host::Config& config, const std::string& peer, Findings& f
   }
   const auto address = resolve(peer);
   if (!address) {
-    findings.fail("peer", fmt::format("{} has no IPv6 address that is known here", peer),
+    findings.fail("peer", fmt::format("cannot resolve {} to an IPv6 address", peer),
                   "give an address, or add the name to /etc/hosts");
     return;
   }

@@ -52,11 +52,11 @@ class ShapeOptions {
     constexpr std::array<std::array<const char*, 3>, 7> kCounts{{
         {"--planes", "planes", "Planes"},
         {"--switch-ports", "switch_ports", "Ports of a switch, for two tiers and full bisection"},
-        {"--racks", "racks", "T0s of a plane, instead of --switch-ports"},
-        {"--hosts-per-rack", "hosts_per_rack", "Downlinks of a T0"},
+        {"--racks", "racks", "Racks, one T0 of each plane in each; instead of --switch-ports"},
+        {"--hosts-per-rack", "hosts_per_rack", "Hosts per rack: downlinks of a T0"},
         {"--uplinks", "uplinks", "Uplinks of a T0, and T1s of a plane"},
-        {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; 100 if not said"},
-        {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; as the NIC ports if not said"},
+        {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; default 100"},
+        {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; default that of a NIC port"},
     }};
     for (const auto& [flag, key, help] : kCounts) {
       options_.emplace_back(key, command.add_option(flag, help)->type_name("N"));
@@ -99,7 +99,7 @@ void add_plan(CLI::App& parent, int& exit_code) {
   };
   const auto options = std::make_shared<Options>();
   CLI::App* command = parent.add_subcommand(
-      "plan", "Switches, links, optics and what failures cost, beside designs of one plane");
+      "plan", "Switches, links, optics and the cost of failures, compared with one-plane designs");
   add_file(*command, options->file);
   options->shape.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object, for programs");
@@ -211,7 +211,7 @@ int check(const CheckOptions& options) {
       "  {:>11} inner addresses, each leads back to its port\n"
       "  {:>11} random paths, seed {}: {} with three switches, {} with one; each in one plane,\n"
       "              followed by its carrier link by link, and read from it again\n"
-      "All hold; {:.2f} s.\n",
+      "All checks passed; {:.2f} s.\n",
       with_commas(checked->switch_usids), with_commas(checked->host_usids),
       with_commas(checked->inner_addresses), with_commas(checked->paths), options.seed,
       with_commas(checked->paths_by_switches[3]), with_commas(checked->paths_by_switches[1]),
@@ -221,11 +221,12 @@ int check(const CheckOptions& options) {
 
 void add_check(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = parent.add_subcommand("check", "Try out the addresses and many random paths");
+  CLI::App* command = parent.add_subcommand("check", "Verify the addresses and many random paths");
   add_file(*command, options->file)->required();
-  command->add_option("--paths", options->paths, "How many paths; a million if not said")
+  command->add_option("--paths", options->paths, "Number of random paths; default 1000000")
       ->type_name("N");
-  command->add_option("--seed", options->seed, "Which ones; 1 if not said")->type_name("N");
+  command->add_option("--seed", options->seed, "Seed of the random paths; default 1")
+      ->type_name("N");
   command->callback([options, &exit_code] { exit_code = check(*options); });
 }
 

@@ -17,7 +17,7 @@ using fabric::Plan;
 
 constexpr std::string_view kNone = "-";
 
-// The fabric first, then what stands beside it.
+// The fabric first, then what it is compared with.
 std::vector<const Design*> columns_of(const Plan& plan) {
   std::vector<const Design*> columns{&plan.fabric};
   if (plan.three_tiers) columns.push_back(&*plan.three_tiers);
@@ -117,7 +117,7 @@ Ratios per_host(const Design& fabric, const Design& other) {
 
 std::string comparison(const Plan& plan) {
   if (!plan.three_tiers || !plan.same_hosts) {
-    return fmt::format("\nNothing stands beside it: a switch of {} has no four ports of {}.\n",
+    return fmt::format("\nNo comparison: a switch of {} does not have four ports of {}.\n",
                        rate_text(plan.switch_bits_per_second),
                        rate_text(plan.fabric.host_bits_per_second));
   }
@@ -129,7 +129,8 @@ std::string comparison(const Plan& plan) {
   return "\n" + line(*plan.three_tiers, "three tiers on one plane") +
          line(*plan.same_hosts, "one plane with as many hosts") +
          fmt::format(
-             "Beside it: one plane of full bisection, from switches of the same {}, as {} x {}.\n",
+             "Compared with: one plane of full bisection, from switches of the same {}, as {} x "
+             "{}.\n",
              rate_text(plan.switch_bits_per_second), plan.radix,
              rate_text(plan.fabric.host_bits_per_second));
 }
@@ -190,7 +191,7 @@ std::string one_line(const fabric::Fabric& fabric) {
   };
   const std::string t1s = fabric.has_t1() ? " and " + count(shape.uplinks, "T1") : "";
   const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
-  return fmt::format("{}, {}{} in each; {} of {}", count(shape.planes, "plane"),
+  return fmt::format("{}, {}{} in each; {}, {} per host", count(shape.planes, "plane"),
                      count(shape.racks, "T0"), t1s, count(fabric.hosts(), "host"),
                      rate_text(host_rate));
 }

@@ -29,17 +29,17 @@ std::string usual_name() {
   return chosen != nullptr && *chosen != '\0' ? chosen : std::string(kNameDefault);
 }
 
-constexpr const char* kHelp = "Lab; $OPENMRC_LAB or 'lab' if not said";
+constexpr const char* kHelp = "Lab name; default $OPENMRC_LAB or 'lab'";
 
 }  // namespace
 
 void as_root(int& exit_code, const std::function<int()>& act) {
-  exit_code =
-      geteuid() == 0
-          ? act()
-          : tools::complain("lab", fmt::format("labs are made of network namespaces, which only root "
-                                        "may make and enter: sudo {}",
-                                        command_line()));
+  exit_code = geteuid() == 0
+                  ? act()
+                  : tools::complain(
+                        "lab", fmt::format("labs are made of network namespaces, which only root "
+                                           "may create and enter: sudo {}",
+                                           command_line()));
 }
 
 void add_name(CLI::App& command, std::string& name) {

@@ -50,7 +50,7 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   spec.switches = *lab::switches_named(options.switches);
   if (options.t0 == 0 || options.hosts % options.t0 != 0) {
     return failure(fmt::format(
-        "{} hosts cannot be shared out evenly among {} T0s: --hosts counts those of all racks",
+        "{} hosts cannot be divided evenly among {} T0s: --hosts counts those of all racks",
         options.hosts, options.t0));
   }
   spec.shape.planes = options.planes;
@@ -60,7 +60,8 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   if (!options.rate.empty()) {
     const auto rate = host::parse_bit_rate(options.rate);
     if (!rate || *rate == 0) {
-      return failure(fmt::format("'{}' is no rate: write 1gbit or 100mbit", options.rate));
+      return failure(
+          fmt::format("invalid rate '{}': expected e.g. 1gbit or 100mbit", options.rate));
     }
     spec.bits_per_second = static_cast<std::int64_t>(*rate);
     spec.shape.host_link_bits_per_second = *spec.bits_per_second;
@@ -74,9 +75,9 @@ int up(const Spec& spec) {
   const auto built = build(spec);
   if (!built) return complain("lab", built.error());
   if (*built == lab::Built::kThere) {
-    std::cout << fmt::format("The lab '{}' is there already; its links are healed.\n", spec.name);
+    std::cout << fmt::format("The lab '{}' already exists; its links are healed.\n", spec.name);
   } else if (*built == lab::Built::kRebuilt) {
-    std::cout << fmt::format("Parts of the lab '{}' were missing; it was made anew.\n", spec.name);
+    std::cout << fmt::format("Parts of the lab '{}' were missing; it was rebuilt.\n", spec.name);
   }
   std::cout << fmt::format("lab '{}': {}\n\n{}\n{}", spec.name, describe(spec),
                            draw(spec, states_of(spec)), next_steps(spec));
@@ -85,23 +86,19 @@ int up(const Spec& spec) {
 
 void add_up(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<UpOptions>();
-  CLI::App* command = parent.add_subcommand("up", "Build a lab, or mend the one that is there");
+  CLI::App* command = parent.add_subcommand("up", "Build a lab, or repair an existing one");
   add_name(*command, options->name);
-  command->add_option("--planes", options->planes, "Planes; 4 if not said")->type_name("N");
-  command->add_option("--t0", options->t0, "T0 switches of a plane; 2 if not said")->type_name("N");
-  command->add_option("--t1", options->t1, "T1 switches of a plane; 2 if not said")->type_name("N");
-  command->add_option("--hosts", options->hosts, "Hosts of all T0s together; 4 if not said")
-      ->type_name("N");
-  command
-      ->add_option("--rate", options->rate,
-                   "Rate of every link, such as 1gbit; as fast as it goes if not said")
+  command->add_option("--planes", options->planes, "Number of planes; default 4")->type_name("N");
+  command->add_option("--t0", options->t0, "T0 switches per plane; default 2")->type_name("N");
+  command->add_option("--t1", options->t1, "T1 switches per plane; default 2")->type_name("N");
+  command->add_option("--hosts", options->hosts, "Hosts in all racks; default 4")->type_name("N");
+  command->add_option("--rate", options->rate, "Rate of every link, e.g. 1gbit; default unlimited")
       ->type_name("RATE");
-  command->add_option("--mtu", options->mtu, "MTU of every link; 9000 if not said")
-      ->type_name("BYTES");
-  command->add_option("--mode", options->mode, "How hosts send: srv6, usid or udp")
+  command->add_option("--mtu", options->mtu, "MTU of every link; default 9000")->type_name("BYTES");
+  command->add_option("--mode", options->mode, "Transport mode of hosts: srv6, usid or udp")
       ->check(CLI::IsMember({"srv6", "usid", "udp"}))
       ->type_name("MODE");
-  command->add_option("--switch", options->switches, "What forwards: kernel or soft")
+  command->add_option("--switch", options->switches, "Forwarding: kernel or soft")
       ->check(CLI::IsMember({"kernel", "soft"}))
       ->type_name("KIND");
   command->add_flag("--dry-run", options->dry_run, "Print the commands as a shell script instead");
@@ -130,36 +127,34 @@ struct DownOptions {
 int down(const DownOptions& options) {
   const auto there = lab::labs_there();
   if (!options.all && !lab::is_lab_name(options.name)) {
-    return complain("lab", fmt::format("'{}' is no name of a lab", options.name));
+    return complain("lab", fmt::format("invalid lab name '{}'", options.name));
   }
   if (!options.all && std::ranges::find(there, options.name) == there.end()) {
-    std::cout << fmt::format("There is no lab '{}'.\n", options.name);
+    std::cout << fmt::format("No lab '{}'.\n", options.name);
     return 0;
   }
   for (const std::string& name : options.all ? there : std::vector{options.name}) {
     if (const auto removed = lab::remove(name); !removed) return complain("lab", removed.error());
-    std::cout << fmt::format("The lab '{}' is gone.\n", name);
+    std::cout << fmt::format("The lab '{}' is removed.\n", name);
   }
   return 0;
 }
 
 void add_down(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<DownOptions>();
-  CLI::App* command =
-      parent.add_subcommand("down", "End what runs in a lab, and remove all that it is made of");
+  CLI::App* command = parent.add_subcommand("down", "Terminate what runs in a lab, and remove it");
   add_name(*command, options->name);
-  command->add_flag("--all", options->all, "Every lab there is");
+  command->add_flag("--all", options->all, "All labs");
   command->callback([options, &exit_code] { as_root(exit_code, [&] { return down(*options); }); });
 }
 
 void add_list(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand("list", "The labs there are");
+  CLI::App* command = parent.add_subcommand("list", "List labs");
   command->callback([] {
     for (const std::string& name : lab::labs_there()) {
       const auto spec = lab::load(name);
-      std::cout << fmt::format(
-          "{:<12} {}\n", name,
-          spec ? describe(*spec) : "remains of a lab; mrc lab down removes it");
+      std::cout << fmt::format("{:<12} {}\n", name,
+                               spec ? describe(*spec) : "incomplete lab; mrc lab down removes it");
     }
   });
 }
@@ -250,7 +245,8 @@ void add_lab_command(CLI::App& app, int& exit_code) {
     if (!command->get_subcommands().empty()) return;
     exit_code = 2;
     if (const auto unknown = command->remaining(); !unknown.empty()) {
-      std::cerr << fmt::format("mrc: no verb '{}'\nTry 'mrc lab --help'.\n", unknown.front());
+      std::cerr << fmt::format("mrc: unknown command '{}'\nTry 'mrc lab --help'.\n",
+                               unknown.front());
       return;
     }
     std::cout << command->help("mrc");

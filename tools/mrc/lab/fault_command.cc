@@ -127,14 +127,15 @@ void add_cut(CLI::App& parent, int& exit_code) {
   CLI::App* command = parent.add_subcommand("cut", "Break links, switches, planes or ports");
   add_lab_option(*command, options->lab);
   command
-      ->add_option("what", options->what,
+      ->add_option("target", options->what,
                    "Link p2.t0-1/up0, switch p2.t1-0, plane p2, host h0 or port h0/p2")
       ->type_name("WHAT")
       ->required();
   command->add_flag("--admin", options->admin,
-                    "Set the host's own port down, instead of pulling its cable");
-  command->add_flag("--silent", options->silent, "Packets vanish, but the carrier stays");
-  command->add_option("--loss", options->loss, "Only this part of them, at random, such as 20%")
+                    "Set the host's own port administratively down, instead of pulling its cable");
+  command->add_flag("--silent", options->silent, "Drop all packets silently: the carrier stays up");
+  command
+      ->add_option("--loss", options->loss, "Drop only this share of packets, at random, e.g. 20%")
       ->type_name("SHARE");
   command->add_flag("--json", options->json, "The time it took effect, for programs");
   command->footer(
@@ -147,10 +148,10 @@ void add_cut(CLI::App& parent, int& exit_code) {
 
 void add_heal(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<FaultOptions>();
-  CLI::App* command = parent.add_subcommand("heal", "Undo what was broken: all, or what is named");
+  CLI::App* command =
+      parent.add_subcommand("heal", "Undo faults: all, or those of the given targets");
   add_lab_option(*command, options->lab);
-  command->add_option("what", options->what, "As for cut; everything if not said")
-      ->type_name("WHAT");
+  command->add_option("target", options->what, "As for cut; default everything")->type_name("WHAT");
   command->add_flag("--json", options->json, "The time it took effect, for programs");
   command->callback([options, &exit_code] { as_root(exit_code, [&] { return heal(*options); }); });
 }
@@ -170,7 +171,8 @@ int flap_link(const FlapOptions& options) {
   if (!link) return complain("lab", to_string(link.error()));
   const auto span = host::parse_time(options.span);
   if (!span)
-    return complain("lab", fmt::format("'{}' is no time: write 5s or 500ms", options.span));
+    return complain("lab",
+                    fmt::format("invalid duration '{}': expected e.g. 5s or 500ms", options.span));
   if (!(options.hz > 0 && options.hz <= kHzMax)) {
     return complain("lab", fmt::format("--hz must be above 0 and at most {}", kHzMax));
   }
@@ -188,8 +190,8 @@ void add_flap(CLI::App& parent, int& exit_code) {
   command->add_option("link", options->link, "Link, such as p2.t0-1/up0 or h0/p2")
       ->type_name("LINK")
       ->required();
-  command->add_option("--hz", options->hz, "Times a second; 10 if not said")->type_name("N");
-  command->add_option("--for", options->span, "How long; 5s if not said")->type_name("TIME");
+  command->add_option("--hz", options->hz, "Flaps per second; default 10")->type_name("N");
+  command->add_option("--for", options->span, "Duration; default 5s")->type_name("TIME");
   command->callback(
       [options, &exit_code] { as_root(exit_code, [&] { return flap_link(*options); }); });
 }
@@ -202,19 +204,19 @@ struct ChaosOptions {
   bool dry_run = false;
 };
 
-void print_event(bool json, const lab::ChaosEvent& news) {
+void print_event(bool json, const lab::ChaosEvent& event) {
   if (json) {
-    const nlohmann::ordered_json out{{"did", news.healed ? "healed" : "cut"},
-                                     {"what", name_of(news.fault.what)},
-                                     {"fault", to_string(news.fault)},
-                                     {"began_ns", news.moment.began_ns},
-                                     {"done_ns", news.moment.done_ns}};
+    const nlohmann::ordered_json out{{"did", event.healed ? "healed" : "cut"},
+                                     {"target", name_of(event.fault.what)},
+                                     {"fault", to_string(event.fault)},
+                                     {"began_ns", event.moment.began_ns},
+                                     {"done_ns", event.moment.done_ns}};
     std::cout << out.dump() << '\n' << std::flush;
-  } else if (!news.healed) {
-    std::cout << fmt::format("{:9.3f} s  {}", static_cast<double>(news.fault.at.raw()) / 1e9,
-                             to_string(news.fault))
+  } else if (!event.healed) {
+    std::cout << fmt::format("{:9.3f} s  {}", static_cast<double>(event.fault.at.raw()) / 1e9,
+                             to_string(event.fault))
               << '\n'
-              << std::flush;  // somebody may be watching
+              << std::flush;  // for those who watch
   }
 }
 
@@ -222,29 +224,31 @@ int chaos(const ChaosOptions& options) {
   const auto spec = lab::load(options.lab);
   if (!spec) return complain("lab", spec.error());
   if (spec->shape.planes < 2)
-    return complain("lab", "chaos spares one plane: it needs a lab with two");
+    return complain("lab", "chaos keeps one plane intact: it needs a lab with at least two");
   const auto span = host::parse_time(options.span);
   if (!span)
-    return complain("lab", fmt::format("'{}' is no time: write 1800s or 500ms", options.span));
+    return complain(
+        "lab", fmt::format("invalid duration '{}': expected e.g. 1800s or 500ms", options.span));
   const auto faults = draw_chaos(*spec, options.seed, *span);
-  const auto tell = [&](const lab::ChaosEvent& news) { print_event(options.json, news); };
+  const auto report = [&](const lab::ChaosEvent& event) { print_event(options.json, event); };
   if (options.dry_run) {
     for (const lab::ChaosFault& fault : faults) print_event(false, {fault, false, {}});
     return 0;
   }
-  const auto played = play_chaos(*spec, faults, *span, tell);
+  const auto played = play_chaos(*spec, faults, *span, report);
   return played ? 0 : complain("lab", played.error());
 }
 
 void add_chaos(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<ChaosOptions>();
   CLI::App* command = parent.add_subcommand(
-      "chaos", "Faults at random; one plane at least is whole at any time, and all at the end");
+      "chaos",
+      "Inject random faults; at least one plane is intact at any time, and all at the end");
   add_lab_option(*command, options->lab);
-  command->add_option("--seed", options->seed, "Which faults; 1 if not said")->type_name("N");
-  command->add_option("--for", options->span, "How long; 60s if not said")->type_name("TIME");
+  command->add_option("--seed", options->seed, "Seed of the faults; default 1")->type_name("N");
+  command->add_option("--for", options->span, "Duration; default 60s")->type_name("TIME");
   command->add_flag("--json", options->json, "A JSON object a line, for programs");
-  command->add_flag("--dry-run", options->dry_run, "Print what would happen instead");
+  command->add_flag("--dry-run", options->dry_run, "Print the faults without injecting them");
   command->callback([options, &exit_code] { as_root(exit_code, [&] { return chaos(*options); }); });
 }
 

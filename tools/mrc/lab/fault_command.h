@@ -5,7 +5,7 @@
 
 namespace openmrc::tools {
 
-// The verbs of `mrc lab` that break and mend: cut, heal, flap, chaos.
+// The verbs of `mrc lab` that break and repair: cut, heal, flap, chaos.
 void add_fault_commands(CLI::App& parent, int& exit_code);
 
 }  // namespace openmrc::tools

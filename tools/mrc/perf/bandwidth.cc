@@ -85,7 +85,7 @@ void BandwidthRun::post_on(std::size_t lane) {
       Pattern(static_cast<std::uint32_t>(lane), state.posted).fill(bytes);
       write.immediate = static_cast<std::uint32_t>(state.posted) & ~kCountMark;
     }
-    if (!at.qp->post_write(write)) return fail("a write could not be posted");
+    if (!at.qp->post_write(write)) return fail("cannot post a write");
     if (plan_.verify) ++not_compared_;
     ++state.posted;
     ++in_flight_;
@@ -143,9 +143,10 @@ void BandwidthRun::on_message(std::size_t lane) {
   const auto wrong = Pattern(static_cast<std::uint32_t>(lane), state.received)
                          .find_difference(session_.slot(at.incoming, state.received));
   if (wrong) {
-    return fail(fmt::format("message {} of {} on queue pair {:#x} differs from byte {} on",
-                            state.received, session_.peer_name(), at.qp->number().raw(), *wrong),
-                "this is a bug: please report it with the seed and a capture");
+    return fail(
+        fmt::format("data mismatch: message {} of {} on queue pair {:#x} differs from byte {} on",
+                    state.received, session_.peer_name(), at.qp->number().raw(), *wrong),
+        "this is a bug: please report it with the seed and a capture");
   }
   ++state.received;
   ++result_.verified;
@@ -157,7 +158,7 @@ void BandwidthRun::on_message(std::size_t lane) {
                            .remote_address = at.remote + session_.slots() * plan_.size,
                            .rkey = at.remote_key,
                            .immediate = count | kCountMark};
-  if (!at.qp->post_write(credit)) return fail("a credit could not be posted");
+  if (!at.qp->post_write(credit)) return fail("cannot post a credit");
   ++state.credits_out;
 }
 
@@ -190,9 +191,9 @@ Result<void, host::Error> BandwidthRun::hear_control(Duration wait) {
   }
   if (line.error().fault == host::ExchangeFault::kTimeout) return {};
   return failure(host::Error{
-      .what = fmt::format("the process at {} has gone: {}; {} writes were on their way",
+      .what = fmt::format("the process at {} has exited: {}; {} writes were in flight",
                           session_.peer_name(), to_string(line.error()), in_flight_),
-      .remedy = fmt::format("see why it ended, and start it again: mrc perf write-bw (on {})",
+      .remedy = fmt::format("find out why it exited, and restart it: mrc perf write-bw (on {})",
                             session_.peer_name())});
 }
 

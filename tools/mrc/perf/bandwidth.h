@@ -20,7 +20,7 @@ struct BandwidthResult {
   std::uint64_t verified = 0;        // messages of the peer that were compared byte by byte
 };
 
-// Keeps a number of writes on their way, on all lanes, and verifies what arrives.
+// Keeps a number of writes in flight, on all lanes, and verifies what arrives.
 //
 // With verification a message ends with an immediate. The receiver compares it and says so with a
 // small write of its own, whose immediate is the count of messages compared; only then is the place

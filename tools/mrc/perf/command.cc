@@ -102,8 +102,9 @@ Result<std::uint16_t, Error> exchange_port(const PerfOptions& options) {
 int run_server(const PerfOptions& options) {
   auto listener = host::ExchangeListener::open(*exchange_port(options));
   if (!listener) {
-    complain("perf", Error{.what = to_string(listener.error()),
-                           .remedy = "another server runs? choose a port with -p, on both sides"});
+    complain("perf",
+             Error{.what = to_string(listener.error()),
+                   .remedy = "another server is running? choose a port with -p, on both sides"});
     return 1;
   }
   do {
@@ -128,36 +129,39 @@ int run_server(const PerfOptions& options) {
 void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) {
   PerfPlan& plan = options->plan;
   command
-      .add_option("server", options->server, "Host of the server; without it this is the server")
+      .add_option("server", options->server, "Server to connect to; without it, run as the server")
       ->type_name("HOST");
-  command.add_option("-s,--size", plan.size, "Bytes of a message; K and M may be added")
+  command.add_option("-s,--size", plan.size, "Message size in bytes; suffixes K and M")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(1u, 1u << 30).description(""))
       ->type_name("N");
-  command.add_option("-n,--iters", plan.iterations, "Messages, of each queue pair")
+  command.add_option("-n,--iters", plan.iterations, "Messages per queue pair")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32).description(""))
       ->type_name("N");
-  command.add_option("-D,--duration", plan.seconds, "Run for so long, with a line every second")
+  command.add_option("-D,--duration", plan.seconds, "Run for this long, with a line every second")
       ->check(CLI::Range(0.1, 1e6).description(""))
       ->type_name("SECONDS");
   command.add_option("-p,--port", options->port, "TCP port of the server")->type_name("PORT");
-  command.add_option("-m,--mtu", options->mtu, "Payload bytes of a packet")
+  command.add_option("-m,--mtu", options->mtu, "MTU: payload bytes of a packet")
       ->check(CLI::Range(256u, 8192u).description(""))
       ->type_name("N");
   command.add_option("--config", options->config, "Configuration file")->type_name("openmrc.toml");
-  command.add_option("--progress", options->progress, "Who moves packets")
+  command
+      .add_option("--progress", options->progress,
+                  "Progress engine: event-driven thread, busy-polling thread, or the caller")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, host::Progress>{{"sleep", host::Progress::kSleep},
                                                 {"poll", host::Progress::kPoll},
                                                 {"caller", host::Progress::kCaller}}))
       ->option_text("sleep|poll|caller");
-  command.add_option("--burst", options->burst, "Packets in a row on one path")->type_name("N");
+  command.add_option("--burst", options->burst, "Consecutive packets on one path")->type_name("N");
   command
       .add_option("--out_json_file,--json", options->json, "Write the result as JSON; - prints it")
       ->type_name("FILE");
-  command.add_flag("--keep", options->keep_serving, "Server: serve one client after the other");
-  command.add_flag_callback("-F,--CPU-freq", [] {}, "Accepted for perftest's sake");
-  command.add_flag("--quiet", options->quiet, "No header and no lines while it runs");
+  command.add_flag("--keep", options->keep_serving,
+                   "Server: keep serving, one client after the other");
+  command.add_flag_callback("-F,--CPU-freq", [] {}, "Ignored; for compatibility with perftest");
+  command.add_flag("--quiet", options->quiet, "No header and no progress lines");
 }
 
 void start(CLI::App& command, const std::shared_ptr<PerfOptions>& options, int& exit_code,
@@ -182,17 +186,18 @@ void add_write_bw(CLI::App& parent, int& exit_code) {
   command->add_option("-q,--qp", options->plan.queue_pairs, "Queue pairs")
       ->check(CLI::Range(1u, 16384u).description(""))
       ->type_name("N");
-  command->add_option("-t,--tx-depth", options->plan.depth, "Messages of a queue pair on their way")
+  command->add_option("-t,--tx-depth", options->plan.depth, "Send queue depth")
       ->check(CLI::Range(1u, 15000u).description(""))
       ->type_name("N");
   command->add_option("--shards", options->shards, "Threads that move packets")->type_name("N");
-  command->add_flag("-b,--bidirectional", options->plan.both_ways, "Both sides send");
+  command->add_flag("-b,--bidirectional", options->plan.both_ways,
+                    "Measure both directions at once");
   command->add_flag("--verify,--data_validation", options->plan.verify,
-                    "Compare every byte that arrives");
+                    "Verify every byte that arrives");
   command->add_flag("--report_gbits", options->gigabits, "Gb/s instead of MiB/s");
   command
       ->add_option("--timeline", options->timeline,
-                   "Write what has arrived here after each millisecond")
+                   "Write the bytes received here after each millisecond")
       ->type_name("FILE.csv");
   start(*command, options, exit_code, kBandwidthIterations);
 }
@@ -206,10 +211,10 @@ void add_write_lat(CLI::App& parent, int& exit_code) {
   CLI::App* command = parent.add_subcommand("write-lat", "Latency of RDMA writes");
   add_common(*command, options);
   command->add_flag("-H,--report-histogram,--report-histogrm", options->histogram,
-                    "Show how the latencies are distributed");
+                    "Print a histogram of the latencies");
   command->add_flag("-U,--report-unsorted", options->samples, "Print every sample");
   command->add_flag("-e,--events", options->plan.sleeps,
-                    "Sleep until the answer is there, instead of looking for it all the time");
+                    "Event-driven: sleep until the response arrives, instead of busy-polling");
   start(*command, options, exit_code, kLatencyIterations);
 }
 

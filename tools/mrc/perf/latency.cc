@@ -41,7 +41,7 @@ class PingPong {
                             .remote_address = lane_.remote,
                             .rkey = lane_.remote_key,
                             .immediate = 0};
-    if (!lane_.qp->post_write(write)) return failure(Error{.what = "a write could not be posted"});
+    if (!lane_.qp->post_write(write)) return failure(Error{.what = "cannot post a write"});
     return {};
   }
 
@@ -60,10 +60,10 @@ class PingPong {
       const auto line = session_.control().receive(nanoseconds(0));
       if (line) return false;
       if (line.error().fault != host::ExchangeFault::kTimeout) {
-        return failure(Error{.what = fmt::format("the process at {} has gone: {}",
+        return failure(Error{.what = fmt::format("the process at {} has exited: {}",
                                                  session_.peer_name(), to_string(line.error()))});
       }
-      if (now() >= until) return failure(Error{.what = "no answer for 30 s"});
+      if (now() >= until) return failure(Error{.what = "no response for 30 s"});
     }
     --arrived_;
     (void)lane_.qp->post_receive(kReceive);

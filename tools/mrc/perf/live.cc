@@ -45,7 +45,7 @@ void PerfLive::show(Instant at, std::uint64_t sent) {
 
 void PerfLive::print(Instant at, std::uint64_t sent) {
   if (lines_++ % kLinesPerHead == 0) {
-    fmt::print(" {:>6}  {:>8}  {:>27}  {}\n", "time", "goodput", "sent again: lost probe time trim",
+    fmt::print(" {:>6}  {:>8}  {}  {}\n", "time", "goodput", "retransmits: loss probe   rto trim",
                " paths: good/skip/bad by plane");
   }
   const core::Counters counters = session_.host().counters();
@@ -53,7 +53,7 @@ void PerfLive::print(Instant at, std::uint64_t sent) {
   const std::uint64_t bytes =
       session_.is_server() && sent == 0 ? since(Count::kBytesPlaced) : sent - last_bytes_;
   const double gbits = static_cast<double>(bytes) * 8 / static_cast<double>((at - last_).raw());
-  fmt::print(" {:>4} s  {:>6.2f} G  {:>15} {:>5} {:>5} {:>4}  {}\n",
+  fmt::print(" {:>4} s  {:>6.2f} G  {:>17} {:>5} {:>5} {:>4}  {}\n",
              (at - begin_).raw() / 1'000'000'000, gbits, since(Count::kRetransmitsLoss),
              since(Count::kRetransmitsProbe), since(Count::kRetransmitsTimeout),
              since(Count::kRetransmitsTrim) + since(Count::kRetransmitsTrimLastHop),

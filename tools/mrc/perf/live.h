@@ -9,7 +9,7 @@
 
 namespace openmrc::tools {
 
-// A line a second about a running test: what goes through, what is sent again and why, and how the
+// A line a second about a running test: goodput, retransmits by cause, and the state of the
 // paths of each plane are.
 class PerfLive {
  public:

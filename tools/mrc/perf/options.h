@@ -19,10 +19,10 @@ struct PerfPlan {
   std::uint64_t iterations = 0;  // of a queue pair; 0: until the time is up
   double seconds = 0;
   std::uint32_t queue_pairs = 1;
-  std::uint32_t depth = 128;  // messages of a queue pair on their way
+  std::uint32_t depth = 128;  // send queue depth: messages of a queue pair in flight
   bool verify = false;
   bool both_ways = false;
-  bool sleeps = false;  // latency: waits in the kernel instead of looking all the time
+  bool sleeps = false;  // latency: event-driven instead of busy-polling
 };
 
 struct PerfOptions {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/mrc/exchange_remedy.h"
 
 namespace openmrc::tools {
 namespace {
@@ -35,12 +38,12 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
     return failure(Error{.what = std::move(what), .remedy = "use the same mrc on both hosts"});
   };
   if (!from.is_object() || from.value("openmrc_perf", 0) != kVersion) {
-    return wrong("who connected is no mrc perf of this version");
+    return wrong("the client runs an incompatible mrc perf version");
   }
   const std::string test = from.value("test", "");
   if (test != name(expected)) {
     return failure(Error{
-        .what = fmt::format("the client asks for {}, this server does {}", test, name(expected)),
+        .what = fmt::format("the client requests {}, this server runs {}", test, name(expected)),
         .remedy = "start both with the same test"});
   }
   PerfPlan plan{.test = expected,
@@ -54,7 +57,7 @@ Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
                 .sleeps = from.value("sleeps", false)};
   if (plan.size == 0 || plan.size > (1u << 30) || plan.queue_pairs == 0 ||
       plan.queue_pairs > kQueuePairsMax || plan.depth == 0 || plan.depth > 15000) {
-    return wrong("the client's plan is out of range");
+    return wrong("the client's parameters are out of range");
   }
   return plan;
 }
@@ -134,18 +137,19 @@ std::string PerfSession::own_info() const {
 Result<void, Error> PerfSession::join(const std::string& infos) {
   const json from = json::parse(infos, nullptr, false);
   if (from.is_object() && from.contains("error")) {
-    return failure(Error{.what = "the server refuses: " + from.value("error", std::string())});
+    return failure(Error{.what = "rejected by the server: " + from.value("error", std::string())});
   }
   if (!from.is_object() || !from.contains("lanes") || !from["lanes"].is_array() ||
       from["lanes"].size() != lanes_.size() || !from.contains("memory")) {
-    return failure(Error{.what = "the peer does not say how to reach its queue pairs",
+    return failure(Error{.what = "the peer sent no connection information for its queue pairs",
                          .remedy = "use the same mrc on both hosts"});
   }
   const auto memory = host::remote_memory_from(from["memory"].dump());
   if (!memory) return failure(no_exchange(memory.error(), {}));
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const json& lane = from["lanes"][i];
-    if (!lane.is_object()) return failure(Error{.what = "the peer's lanes are not objects"});
+    if (!lane.is_object())
+      return failure(Error{.what = "malformed connection information from the peer"});
     const auto info = host::connection_info_from(lane.value("queue_pair", json()).dump());
     if (!info) return failure(no_exchange(info.error(), {}));
     peer_name_ = info->host;
@@ -193,9 +197,10 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   auto connected = host::ExchangeConnection::connect(*options.server, config.exchange_port,
                                                      config.exchange_timeout);
   if (!connected) {
-    return failure(
-        no_exchange(connected.error(), fmt::format("start the server on {} first: mrc perf {}",
-                                                   *options.server, name(options.plan.test))));
+    std::string start = fmt::format("start the server on {} first: mrc perf {}", *options.server,
+                                    name(options.plan.test));
+    return failure(no_exchange(connected.error(),
+                               exchange_remedy(connected.error(), config, std::move(start))));
   }
   session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*connected));
   host::ExchangeConnection& control = *session->control_;

@@ -18,6 +18,7 @@
 #include "openmrc/host/host.h"
 #include "openmrc/host/interrupt.h"
 #include "tools/mrc/complaint.h"
+#include "tools/mrc/exchange_remedy.h"
 
 namespace openmrc::tools {
 namespace {
@@ -39,7 +40,7 @@ struct PingOptions {
   bool json = false;
 };
 
-// Paths that do not answer are 1; not to have tried is another thing.
+// Paths that do not respond are exit code 1; not having probed is 2.
 int not_tried(const Error& error) {
   complain("ping", error);
   return 2;
@@ -79,7 +80,7 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   if (auto connected = made.qp->connect(*info); !connected) {
     return failure(std::move(connected.error()));
   }
-  // Nobody probes before both are connected.
+  // No probes before both sides are connected.
   if (const auto sent = control.send(R"({"ready":true})"); !sent) {
     return failure(Error{.what = to_string(sent.error())});
   }
@@ -186,18 +187,16 @@ void print_json(const std::vector<PathRow>& rows, const std::string& peer) {
   fmt::print("{}\n", nlohmann::ordered_json{{"peer", peer}, {"paths", paths}}.dump(2));
 }
 
-// What the paths that do not answer have in common, as far as whole planes go.
+// What the paths that do not respond have in common, as far as whole planes go.
 void say_what_is_wrong(const std::vector<PathRow>& rows, const std::string& peer) {
   const auto lost = static_cast<std::size_t>(
       std::ranges::count_if(rows, [](const PathRow& row) { return row.result.rtts.empty(); }));
   if (lost == 0) return;
   if (lost == rows.size()) {
-    fmt::print(
-        "No path to {} answers: is its side of the planes up? (mrc doctor, there and here)\n",
-        peer);
+    fmt::print("No path to {} responds: are its ports up? (run mrc doctor on both hosts)\n", peer);
     return;
   }
-  fmt::print("{} of {} paths to {} do not answer.\n", lost, rows.size(), peer);
+  fmt::print("{} of {} paths to {} do not respond.\n", lost, rows.size(), peer);
 }
 
 int ping(const PingOptions& options) {
@@ -206,8 +205,10 @@ int ping(const PingOptions& options) {
   auto control = host::ExchangeConnection::connect(*options.host, options.port,
                                                    (*host)->config().exchange_timeout);
   if (!control) {
-    return not_tried({.what = to_string(control.error()),
-                      .remedy = fmt::format("on {}: mrc ping --serve", *options.host)});
+    return not_tried(
+        {.what = to_string(control.error()),
+         .remedy = exchange_remedy(control.error(), (*host)->config(),
+                                   fmt::format("on {}: mrc ping --serve", *options.host))});
   }
   auto connection = connect(**host, *control);
   if (!connection) return not_tried(connection.error());
@@ -245,24 +246,24 @@ void add_ping_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("ping", "Probe every path to a host");
   CLI::Option* host =
       command->add_option("host", options->host, "Host to probe")->type_name("HOST");
-  command->add_flag("--serve", options->serve, "Answer those who probe this host")->excludes(host);
-  command->add_option("-c,--count", options->count, "Probes of each path")
+  command->add_flag("--serve", options->serve, "Respond to probes of this host")->excludes(host);
+  command->add_option("-c,--count", options->count, "Probes per path")
       ->check(CLI::Range(1u, 100000u).description(""))
       ->type_name("N");
-  command->add_option("-i,--interval", options->interval, "Time between two of them")
+  command->add_option("-i,--interval", options->interval, "Interval between probes")
       ->check(CLI::Range(0.001, 60.0).description(""))
       ->type_name("SECONDS");
-  command->add_option("-p,--port", options->port, "TCP port of the side that answers")
+  command->add_option("-p,--port", options->port, "TCP port of the responding side")
       ->type_name("PORT");
   command->add_option("--config", options->config, "Configuration file")->type_name("openmrc.toml");
-  command->add_flag("--json", options->json, "For programs: every round trip");
+  command->add_flag("--json", options->json, "JSON output, with every round trip");
   command->footer(
-      "Exit code: 0 every path answered, 1 some did not, 2 nothing was probed.\n\n"
+      "Exit code: 0 every path responded, 1 some did not, 2 nothing was probed.\n\n"
       "  h1$ mrc ping --serve\n"
       "  h0$ mrc ping h1\n");
   command->callback([options, &exit_code] {
     if (!options->host && !options->serve) {
-      throw CLI::ValidationError("host", "say whom to probe, or --serve");
+      throw CLI::ValidationError("host", "give a host to probe, or --serve");
     }
     host::catch_interrupts();
     exit_code = options->serve ? serve(*options) : ping(*options);

@@ -25,15 +25,14 @@ constexpr std::size_t kThreadsMax = 1024;
 void add_run(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<SimRunOptions>();
   CLI::App* command =
-      parent.add_subcommand("run", "Run a scenario and print what came of it, as a table");
+      parent.add_subcommand("run", "Run a scenario and print the result as a table");
   command->add_option("scenario", options->file, "Scenario file (TOML)")
       ->type_name("SCENARIO.toml")
       ->required();
   command
-      ->add_option(
-          "--threads", options->threads,
-          "Threads; if not said one for each processor, fewer for a small fabric. The result "
-          "is the same")
+      ->add_option("--threads", options->threads,
+                   "Threads; default one per processor, fewer for a small fabric. The result "
+                   "does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kThreadsMax).description(""));
   command->add_option("--seed", options->seed, "Seed instead of the one in the scenario")
@@ -47,18 +46,19 @@ void add_run(CLI::App& parent, int& exit_code) {
       ->check(CLI::IsMember({"mrc", "rc"}))
       ->option_text("mrc|rc");
   command->add_flag("--baseline", options->baseline,
-                    "Run it with RC (RoCEv2) as well, and put both side by side");
+                    "Run it with RC (RoCEv2) as well, and compare");
   command
       ->add_option("--json", options->json,
                    "Write the result as JSON, for mrc sim compare and other programs; - writes it "
                    "to standard output instead of the table")
       ->type_name("FILE");
-  command->add_option("--report", options->report, "Write a page with charts, complete in one file")
+  command->add_option("--report", options->report, "Write a self-contained HTML page with charts")
       ->type_name("FILE.html");
-  command->add_flag("-q,--quiet", options->quiet, "No progress, and no line about the run itself");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary of the run");
   command->footer(
-      "Ctrl-C ends the run and prints what there is.\n"
-      "Exit code: 0 finished, 1 not finished or the accounts do not add up, 2 nothing was run.\n\n"
+      "Ctrl-C ends the run and prints the result so far.\n"
+      "Exit code: 0 finished, 1 not finished or packet accounting inconsistent, 2 nothing was "
+      "run.\n\n"
       "Examples:\n"
       "  mrc sim run examples/scenarios/first-run.toml\n"
       "  mrc sim run examples/scenarios/first-run.toml --baseline --report first-run.html\n"
@@ -97,8 +97,7 @@ int compare_results(const CompareOptions& options) {
 
 void add_compare(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App* command =
-      parent.add_subcommand("compare", "Put two results of mrc sim run --json side by side");
+  CLI::App* command = parent.add_subcommand("compare", "Compare two results of mrc sim run --json");
   command->add_option("first", options->first, "Result to compare with")
       ->type_name("A.json")
       ->required();
@@ -116,7 +115,7 @@ void add_compare(CLI::App& parent, int& exit_code) {
 void add_list(CLI::App& parent, int& exit_code) {
   const auto folder = std::make_shared<std::string>();
   CLI::App* command = parent.add_subcommand("list", "List scenarios with their titles");
-  command->add_option("folder", *folder, "Folder of scenarios; those of OpenMRC if not said")
+  command->add_option("folder", *folder, "Folder of scenarios; default those of OpenMRC")
       ->type_name("DIR");
   command->callback([folder, &exit_code] { exit_code = list_scenarios(*folder); });
 }
@@ -124,8 +123,8 @@ void add_list(CLI::App& parent, int& exit_code) {
 }  // namespace
 
 void add_sim_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "sim", "Run a whole fabric in simulation: jobs, faults, and what these do to them");
+  CLI::App* command =
+      app.add_subcommand("sim", "Simulate a whole fabric: jobs, faults, and their effect");
   command->require_subcommand(0, 1);
   command->callback([command, &exit_code] {
     if (!command->get_subcommands().empty()) return;

@@ -65,14 +65,14 @@ Result<std::string, std::string> read_text(const std::string& path) {
 std::string problem_with_output(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    return fmt::format("cannot write '{}': it is a folder; give the name of a file", path);
+    return fmt::format("cannot write '{}': is a directory; give a file name", path);
   }
   fs::path asked = path;
   if (!fs::exists(asked, ignored)) asked = fs::absolute(asked).parent_path();
   if (access(asked.c_str(), W_OK) == 0) return {};
   return fmt::format(
       "cannot write '{}': {}{}", path, reason(errno),
-      errno == ENOENT ? fmt::format("; make the folder '{}' first", asked.string()) : "");
+      errno == ENOENT ? fmt::format("; create the folder '{}' first", asked.string()) : "");
 }
 
 std::string write_text(const std::string& path, const std::string& text) {
@@ -104,7 +104,7 @@ Result<sim::RunResult, std::string> load_result(const std::string& path) {
   auto result = sim::read_result_json(*text);
   if (result) return std::move(*result);
   return failure(
-      fmt::format("'{}' is no result of 'mrc sim run --json': {}", path, result.error()));
+      fmt::format("'{}' is not a result of 'mrc sim run --json': {}", path, result.error()));
 }
 
 }  // namespace openmrc::tools

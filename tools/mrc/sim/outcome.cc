@@ -21,10 +21,10 @@ std::string cause(Stop stop, Picoseconds end) {
   switch (stop) {
     case Stop::kInterrupted: return fmt::format("it was interrupted after {}", when);
     case Stop::kTimeLimit:
-      return fmt::format("the time limit came after {}; raise time_limit to see more", when);
+      return fmt::format("the time limit was reached after {}; raise time_limit to see more", when);
     case Stop::kNothingLeft: break;
   }
-  return fmt::format("after {} nothing was left that could happen", when);
+  return fmt::format("after {} no events were left", when);
 }
 
 std::vector<FlowRecord> unfinished_flows(const sim::RunResult& result) {
@@ -48,7 +48,7 @@ std::string flow_lines(const std::vector<FlowRecord>& flows) {
   for (std::size_t i = 0; i < named; ++i) {
     out += fmt::format("  {:<{}}  {:>8}, started at {}: {}\n", hosts[i], width,
                        sim::human_bytes(flows[i].bytes), sim::human(flows[i].start),
-                       flows[i].failed ? "failed, its queue pair gave up" : "still open");
+                       flows[i].failed ? "failed: its queue pair went to ERROR" : "still open");
   }
   if (flows.size() > named) {
     out += fmt::format("  and {} more\n", sim::grouped(flows.size() - named));
@@ -71,7 +71,7 @@ std::string problems_of(const sim::RunResult& result, const sim::Progress& last,
   const std::string gap = check_packet_accounting(result.totals);
   if (!gap.empty()) {
     out += fmt::format(
-        "the accounts of the run do not add up: {}. This is a bug of the simulator; "
+        "packet accounting inconsistent: {}. This is a bug of the simulator; "
         "please report it with the scenario and the seed.\n",
         gap);
   }

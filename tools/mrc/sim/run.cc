@@ -41,7 +41,7 @@ constexpr std::int64_t kBaselineTimes = 100;
 
 struct Run {
   RunResult result{};
-  std::string problems{};  // empty: it finished and adds up
+  std::string problems{};  // empty: it finished, and packet accounting is consistent
   std::string cost{};      // what the run itself took
 };
 
@@ -135,7 +135,7 @@ std::string usage_problem(const SimRunOptions& options) {
   return {};
 }
 
-// Everything that is told of a run, and what it was.
+// Everything that is reported of a run, and what it was.
 class Story {
  public:
   Story(const LoadedScenario& loaded, Scenario scenario, const SimRunOptions& options)
@@ -180,7 +180,8 @@ class Story {
     if (!first_.problems.empty()) complain("sim", first_.problems);
     if (baseline_ && !baseline_->problems.empty())
       complain("sim", "with RC " + baseline_->problems);
-    const bool adds_up = !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
+    const bool is_consistent =
+        !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
     return first_.problems.empty() && adds_up && !host::interrupted() ? kAllWell : kNotFinished;
   }
 
@@ -195,7 +196,7 @@ class Story {
     const sim::Verdict verdict = sim::verdict_of(first_.result, second());
     std::string text = "\n" + wrapped(verdict.headline) + wrapped(verdict.detail);
     if (const std::string note = rc_note(); !note.empty()) text += "\n" + wrapped(note);
-    if (!scenario_.text.empty()) text += "\nWhat to look at\n" + wrapped(scenario_.text);
+    if (!scenario_.text.empty()) text += "\nWhat to observe\n" + wrapped(scenario_.text);
     return text;
   }
 

@@ -19,8 +19,8 @@ struct SimRunOptions {
   bool quiet = false;
 };
 
-// Runs a scenario and tells of it. The exit code: 0 if the workload finished and all adds up, 1 if
-// not or if a file could not be written, 2 if nothing was run.
+// Runs a scenario and reports it. The exit code: 0 if the workload finished and packet accounting
+// is consistent, 1 if not or if a file could not be written, 2 if nothing was run.
 int run_scenario(const SimRunOptions& options);
 
 }  // namespace openmrc::tools

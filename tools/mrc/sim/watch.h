@@ -8,7 +8,7 @@
 
 namespace openmrc::tools {
 
-// Stands beside a run: tells people on standard error how far it is, and stops it on Ctrl-C. A
+// Watches a run: reports progress on standard error, and stops it on Ctrl-C. A
 // second Ctrl-C ends the program as usual.
 class RunWatch {
  public:
