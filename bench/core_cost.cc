@@ -148,9 +148,9 @@ class Link {
 // And to receive. `record` is used again and again.
 [[gnu::always_inline]] inline void receive_step(Endpoint& endpoint, Instant now, const Frame& frame,
                                                 wire::Packet& record) {
-  const auto reject =
+  const auto decoded =
       wire::decode_ip_into(ConstBytes(frame.bytes).first(frame.size), kNoIcrc, record);
-  OPENMRC_CHECK(!reject, "it decodes");
+  OPENMRC_CHECK(decoded.has_value(), "it decodes");
   endpoint.handle_packet(now, frame.plane, record);
 }
 

@@ -56,14 +56,14 @@ Ipv6Route srv6_route() {
 }  // namespace
 
 // Apart and by C names, so that callgrind can find them.
-#define OPENMRC_MEASURED(what)                                              \
-  extern "C" [[gnu::noinline]] std::optional<Reject> measured_decode##what( \
-      const std::byte* bytes, std::size_t size, Packet* into) {             \
-    return decode_ip_into({bytes, size}, kNoIcrc, *into);                   \
-  }                                                                         \
-  extern "C" [[gnu::noinline]] HeadersWritten measured_encode##what(        \
-      const Packet* packet, std::byte* out, std::size_t size) {             \
-    return encode_headers(*packet, kNoIcrc, {out, size});                   \
+#define OPENMRC_MEASURED(what)                                             \
+  extern "C" [[gnu::noinline]] Result<void, Reject> measured_decode##what( \
+      const std::byte* bytes, std::size_t size, Packet* into) {            \
+    return decode_ip_into({bytes, size}, kNoIcrc, *into);                  \
+  }                                                                        \
+  extern "C" [[gnu::noinline]] HeadersWritten measured_encode##what(       \
+      const Packet* packet, std::byte* out, std::size_t size) {            \
+    return encode_headers(*packet, kNoIcrc, {out, size});                  \
   }
 OPENMRC_MEASURED()
 OPENMRC_MEASURED(_sack)
@@ -77,7 +77,7 @@ void measure(const Packet& packet, Decode decode, Encode encode) {
   encode_packet(packet, kNoIcrc, bytes);
   Packet decoded = packet;
   for (int i = 0; i < kRounds; ++i) {
-    OPENMRC_CHECK(!decode(bytes.data(), bytes.size(), &decoded), "it decodes");
+    OPENMRC_CHECK(decode(bytes.data(), bytes.size(), &decoded).has_value(), "it decodes");
   }
   std::array<std::byte, kHeadersSizeMax> out;
   HeadersWritten written;

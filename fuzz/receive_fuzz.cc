@@ -46,10 +46,10 @@ void check_owner(ConstBytes datagram, const wire::Packet& packet) {
 void decode(const Arrival& arrival, Bytes& buffer, std::size_t at, std::size_t size) {
   const Bytes before = buffer;
   wire::Packet packet;
-  const auto rejected =
+  const auto decoded =
       decode_in_place({arrival, size, wire::kUdpPortRoce}, buffer, at, kNoIcrc, packet);
   FUZZ_CHECK(buffer == before);
-  if (rejected) return;
+  if (!decoded) return;
   const ConstBytes datagram = ConstBytes(buffer).subspan(at, size);
   check_owner(datagram, packet);
   if (const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body)) {

@@ -97,21 +97,20 @@ TakenHeaders::TakenHeaders(const Arrival& arrival, std::size_t size, wire::UdpPo
       std::span(bytes_).last<wire::kUdpSize>());
 }
 
-std::optional<wire::Reject> decode_in_place(const TakenHeaders& headers, MutableBytes buffer,
-                                            std::size_t at, const wire::WireSettings& settings,
-                                            wire::Packet& into) {
+Result<void, wire::Reject> decode_in_place(const TakenHeaders& headers, MutableBytes buffer,
+                                           std::size_t at, const wire::WireSettings& settings,
+                                           wire::Packet& into) {
   const std::size_t size = headers.size();
   OPENMRC_CHECK(at >= kRoomInFront && at <= buffer.size() && size <= buffer.size() - at,
                 "datagram or its room in front lies outside the buffer");
-  if (size > kDatagramMax) return wire::Reject::kUdpLengthMismatch;
+  if (size > kDatagramMax) return failure(wire::Reject::kUdpLengthMismatch);
   std::byte* const front = buffer.data() + at - kRoomInFront;
   std::array<std::byte, kRoomInFront> lay_there;
   std::memcpy(lay_there.data(), front, kRoomInFront);
   std::memcpy(front, headers.bytes().data(), kRoomInFront);
-  const auto rejected =
-      wire::decode_ip_into(ConstBytes(front, kRoomInFront + size), settings, into);
+  const auto decoded = wire::decode_ip_into(ConstBytes(front, kRoomInFront + size), settings, into);
   std::memcpy(front, lay_there.data(), kRoomInFront);
-  return rejected;
+  return decoded;
 }
 
 }  // namespace openmrc::datapath

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "openmrc/base/bytes.h"
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/header/ipv6.h"
 #include "openmrc/wire/header/udp.h"
@@ -63,9 +64,9 @@ class TakenHeaders {
 // headers are put back in front of it, so that the packet is decoded, and its ICRC checked, as it
 // was on the wire; then what lay there is put back in turn. The packet's payload refers to
 // `buffer`.
-[[nodiscard]] std::optional<wire::Reject> decode_in_place(const TakenHeaders& headers,
-                                                          MutableBytes buffer, std::size_t at,
-                                                          const wire::WireSettings& settings,
-                                                          wire::Packet& into);
+[[nodiscard]] Result<void, wire::Reject> decode_in_place(const TakenHeaders& headers,
+                                                         MutableBytes buffer, std::size_t at,
+                                                         const wire::WireSettings& settings,
+                                                         wire::Packet& into);
 
 }  // namespace openmrc::datapath

@@ -38,7 +38,7 @@ struct Delivered {
     size = buffer.size() - kRoomInFront;
     buffer.resize(buffer.size() + 10, std::byte{0xdd});
   }
-  std::optional<wire::Reject> decode(wire::Packet& into) {
+  Result<void, wire::Reject> decode(wire::Packet& into) {
     return decode_in_place({arrival, size, wire::kUdpPortRoce}, buffer, kRoomInFront, {}, into);
   }
 };
@@ -48,7 +48,7 @@ TEST(DecodeInPlace, GivesThePacketAndLeavesTheBytes) {
   Delivered delivered(data);
   const auto before = delivered.buffer;
   wire::Packet packet;
-  ASSERT_EQ(delivered.decode(packet), std::nullopt);
+  ASSERT_TRUE(delivered.decode(packet));
   EXPECT_EQ(delivered.buffer, before);
   EXPECT_EQ(wire::ev_of(packet), kEv);
   EXPECT_EQ(packet.ecn, wire::Ecn::kCongested);
@@ -62,13 +62,13 @@ TEST(DecodeInPlace, ChecksTheIcrcOverWhatTheSocketSaid) {
   wire::Packet packet;
   Delivered flipped(data);
   flipped.buffer[kRoomInFront + 70] ^= std::byte{4};
-  EXPECT_EQ(flipped.decode(packet), wire::Reject::kIcrcMismatch);
+  EXPECT_EQ(flipped.decode(packet), failure(wire::Reject::kIcrcMismatch));
   Delivered elsewhere(data);
   elsewhere.arrival.destination = kFrom;
-  EXPECT_EQ(elsewhere.decode(packet), wire::Reject::kIcrcMismatch);
+  EXPECT_EQ(elsewhere.decode(packet), failure(wire::Reject::kIcrcMismatch));
   Delivered other_port(data);
   other_port.arrival.source_port ^= 1;
-  EXPECT_EQ(other_port.decode(packet), wire::Reject::kIcrcMismatch);
+  EXPECT_EQ(other_port.decode(packet), failure(wire::Reject::kIcrcMismatch));
 }
 
 TEST(DecodeInPlace, KnowsTrimmedPacketsByTheirDscp) {
@@ -76,7 +76,7 @@ TEST(DecodeInPlace, KnowsTrimmedPacketsByTheirDscp) {
   delivered.arrival.traffic_byte = wire::traffic_byte(wire::Dscp(22), wire::Ecn::kCapable0);
   delivered.size = 56;
   wire::Packet packet;
-  ASSERT_EQ(delivered.decode(packet), std::nullopt);
+  ASSERT_TRUE(delivered.decode(packet));
   EXPECT_EQ(std::get<wire::TrimmedWrite>(packet.transport.body).place, wire::TrimPlace::kLastHop);
 }
 
@@ -84,9 +84,9 @@ TEST(DecodeInPlace, NamesWhatIsTooShort) {
   Delivered delivered(test_data(64));
   wire::Packet packet;
   delivered.size = 0;
-  EXPECT_EQ(delivered.decode(packet), wire::Reject::kBthTruncated);
+  EXPECT_EQ(delivered.decode(packet), failure(wire::Reject::kBthTruncated));
   delivered.size = 15;
-  EXPECT_EQ(delivered.decode(packet), wire::Reject::kBthTruncated);
+  EXPECT_EQ(delivered.decode(packet), failure(wire::Reject::kBthTruncated));
 }
 
 // ---- Control messages ----

@@ -92,9 +92,10 @@ TEST(Frame, HasTheIcrcThatIsRightAtTheEndOfThePath) {
                           .traffic_byte = wire::traffic_byte(wire::Dscp(10), wire::Ecn::kCapable0)};
     const TakenHeaders headers(arrival, frame.size(), wire::kUdpPortRoce);
     wire::Packet got;
-    EXPECT_EQ(decode_in_place(headers, buffer, kRoomInFront, {}, got), std::nullopt);
+    EXPECT_TRUE(decode_in_place(headers, buffer, kRoomInFront, {}, got));
     buffer.back() ^= std::byte{1};
-    EXPECT_EQ(decode_in_place(headers, buffer, kRoomInFront, {}, got), wire::Reject::kIcrcMismatch);
+    EXPECT_EQ(decode_in_place(headers, buffer, kRoomInFront, {}, got),
+              failure(wire::Reject::kIcrcMismatch));
   }
 }
 

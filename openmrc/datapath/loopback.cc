@@ -133,9 +133,10 @@ class LoopbackDatapath final : public Datapath {
       const std::size_t size = packet->bytes.size() - kHeadersCovered;
       taken_.push_back(*std::move(packet));
       Incoming& incoming = into[count];
-      if (const auto bad =
-              wire::decode_ip_into(taken_.back().bytes, state_->wire(), incoming.packet)) {
-        counters_.add(*bad);
+      if (const auto decoded =
+              wire::decode_ip_into(taken_.back().bytes, state_->wire(), incoming.packet);
+          !decoded) {
+        counters_.add(decoded.error());
         continue;
       }
       incoming.at = now;

@@ -214,8 +214,8 @@ bool Receiver::take_forwarded(Received& received, MutableBytes buffer, Incoming&
 
 bool Receiver::decode(const TakenHeaders& headers, MutableBytes buffer, std::size_t at,
                       Incoming& into) {
-  if (const auto rejected = decode_in_place(headers, buffer, at, wire_, into.packet)) {
-    counters_.add(*rejected);
+  if (const auto decoded = decode_in_place(headers, buffer, at, wire_, into.packet); !decoded) {
+    counters_.add(decoded.error());
     return false;
   }
   bytes_taken_ += headers.size();

@@ -64,7 +64,7 @@ Dropped ForwardingTable::after_last_usid(const IpPacket& packet, Hop& hop) const
   const auto next = ipv6_header(packet).get<Ipv6Layout::NextHeader>();
   if (next != static_cast<std::uint8_t>(wire::IpProtocol::kRouting)) return Drop::kPathEnded;
   const auto view = wire::SrhView::over(packet.bytes.subspan(kIpv6Size));
-  if (!view || wire::Srh::check(*view)) return Drop::kSrhUnsupported;
+  if (!view || !wire::Srh::check(*view)) return Drop::kSrhUnsupported;
   const wire::Srh srh = wire::Srh::read(*view);
   if (srh.segments_left == 0) return Drop::kPathEnded;
   hop.rewrite = Rewrite::kNextSegment;

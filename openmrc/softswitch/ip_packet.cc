@@ -85,7 +85,7 @@ std::optional<std::size_t> inner_ipv6_at(ConstBytes packet) {
   auto next = IpProtocol{Ipv6View(packet.first<kIpv6Size>()).get<Ipv6Layout::NextHeader>()};
   if (next == IpProtocol::kRouting) {
     const auto srh = wire::SrhView::over(packet.subspan(at));
-    if (!srh || wire::Srh::check(*srh)) return std::nullopt;
+    if (!srh || !wire::Srh::check(*srh)) return std::nullopt;
     next = IpProtocol{srh->get<wire::SrhLayout::NextHeader>()};
     at += kSrhSize;
   }

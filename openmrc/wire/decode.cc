@@ -36,62 +36,65 @@ class Cursor {
   ConstBytes bytes_;
 };
 
-// What is wrong with the bytes; nothing if all is well. The functions below fill a record that the
-// caller owns, because it is too large to be handed up through every layer.
-using Problem = std::optional<Reject>;
-constexpr Problem kNoProblem = std::nullopt;
+// The functions below fill a record that the caller owns, because it is too large to be handed up
+// through every layer.
+using Decoded = Result<void, Reject>;
 
 // ---- BTH and behind ----
 
-Problem take_timestamp(bool present, Cursor& at, std::optional<TxTimestamp>& sent) {
+Decoded take_timestamp(bool present, Cursor& at, std::optional<TxTimestamp>& sent) {
   if (!present) {
     sent.reset();
-    return kNoProblem;
+    return {};
   }
   const TsethView view = at.take<Tseth>();
-  if (const auto bad = Tseth::check(view)) return bad;
+  if (const auto result = Tseth::check(view); !result) return failure(result.error());
   sent = Tseth::read(view).sent;
-  return kNoProblem;
+  return {};
 }
 
-Problem take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
+Decoded take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
   const ConstBytes padded = at.rest();
-  if (padded.size() % 4 != 0 || pad > padded.size()) return Reject::kPadCount;
+  if (padded.size() % 4 != 0 || pad > padded.size()) return failure(Reject::kPadCount);
   const ConstBytes payload = padded.first(padded.size() - pad);
   const bool is_whole = write.part.begins_message() && write.part.ends_message();
-  if (payload.empty() && (write.reth.dma_length != 0 || !is_whole)) return Reject::kWriteEmpty;
-  if (payload.size() > write.reth.dma_length) return Reject::kWriteOverrun;
+  if (payload.empty() && (write.reth.dma_length != 0 || !is_whole)) {
+    return failure(Reject::kWriteEmpty);
+  }
+  if (payload.size() > write.reth.dma_length) return failure(Reject::kWriteOverrun);
   write.payload = Payload::of_bytes(payload);
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_write(const Bth& bth, Cursor at, RdmaWrite& write) {
+Decoded decode_write(const Bth& bth, Cursor at, RdmaWrite& write) {
   const bool immediate_follows = has_immediate(bth.opcode);
   const std::size_t headers = kMethSize + (bth.has_timestamp ? kTsethSize : 0) + kRethSize +
                               (immediate_follows ? kImmdtSize : 0);
-  if (!at.has(headers)) return Reject::kHeaderTruncated;
+  if (!at.has(headers)) return failure(Reject::kHeaderTruncated);
   write.destination_qp = bth.destination_qp;
   write.psn = bth.psn;
   write.ack_request = bth.ack_request;
   write.retransmission = bth.retransmission;
   write.meth = Meth::read(at.take<Meth>());
-  if (const Problem bad = take_timestamp(bth.has_timestamp, at, write.sent)) return bad;
+  if (const auto result = take_timestamp(bth.has_timestamp, at, write.sent); !result) {
+    return failure(result.error());
+  }
   write.reth = Reth::read(at.take<Reth>());
   const Immediate data = immediate_follows ? Immdt::read(at.take<Immdt>()).data : Immediate{};
   write.part = MessagePart::of(bth.opcode, data);
   return take_payload(bth.pad_count, at, write);
 }
 
-Problem decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& transport) {
+Decoded decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& transport) {
   Cursor at(udp_payload);
-  if (!at.has(kBthSize)) return Reject::kBthTruncated;
+  if (!at.has(kBthSize)) return failure(Reject::kBthTruncated);
   const BthView view = at.take<Bth>();
-  if (const auto bad = Bth::check(view)) return bad;
+  if (const auto result = Bth::check(view); !result) return failure(result.error());
   const Bth bth = Bth::read(view);
-  if (!is_write(bth.opcode)) return Reject::kTrimmedNotWrite;
-  if (bth.destination_qp < kFirstUsableQpn) return Reject::kQueuePairReserved;
+  if (!is_write(bth.opcode)) return failure(Reject::kTrimmedNotWrite);
+  if (bth.destination_qp < kFirstUsableQpn) return failure(Reject::kQueuePairReserved);
   if (!at.has(kMethSize + (bth.has_timestamp ? kTsethSize : 0))) {
-    return Reject::kHeaderTruncated;
+    return failure(Reject::kHeaderTruncated);
   }
   transport.pkey = bth.pkey;
   auto& trimmed =
@@ -113,54 +116,54 @@ EndpointRequestId request_id(const Bth& bth) {
   return EndpointRequestId(static_cast<std::uint16_t>(bth.psn.raw() & 0xffff));
 }
 
-Problem decode_acknowledge(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_acknowledge(const Bth& bth, Cursor at, Body& body) {
   const AethView view = at.take<Aeth>();
-  if (const auto bad = Aeth::check(view)) return bad;
+  if (const auto result = Aeth::check(view); !result) return failure(result.error());
   body =
       Acknowledge{.destination_qp = bth.destination_qp, .psn = bth.psn, .aeth = Aeth::read(view)};
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_sack(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_sack(const Bth& bth, Cursor at, Body& body) {
   const SethView view = at.take<Seth>();
-  if (const auto bad = Seth::check(view)) return bad;
+  if (const auto result = Seth::check(view); !result) return failure(result.error());
   body = Sack{.destination_qp = bth.destination_qp,
               .retransmission = bth.retransmission,
               .seth = Seth::read(view),
               .cc_state = CcState::read(at.take<CcState>())};
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_nack(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_nack(const Bth& bth, Cursor at, Body& body) {
   const NethView view = at.take<Neth>();
-  if (const auto bad = Neth::check(view)) return bad;
+  if (const auto result = Neth::check(view); !result) return failure(result.error());
   body = Nack{.destination_qp = bth.destination_qp, .neth = Neth::read(view)};
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_probe(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_probe(const Bth& bth, Cursor at, Body& body) {
   const PethView view = at.take<Peth>();
-  if (const auto bad = Peth::check(view)) return bad;
+  if (const auto result = Peth::check(view); !result) return failure(result.error());
   body = ReliabilityProbe{.destination_qp = bth.destination_qp, .peth = Peth::read(view)};
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_endpoint_request(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_endpoint_request(const Bth& bth, Cursor at, Body& body) {
   const ErthView view = at.take<Erth>();
-  if (const auto bad = Erth::check(view)) return bad;
+  if (const auto result = Erth::check(view); !result) return failure(result.error());
   body = EndpointRequest{.id = request_id(bth), .erth = Erth::read(view)};
-  return kNoProblem;
+  return {};
 }
 
-Problem decode_endpoint_response(const Bth& bth, Cursor at, Body& body) {
+Decoded decode_endpoint_response(const Bth& bth, Cursor at, Body& body) {
   body = EndpointResponse{.id = request_id(bth), .eeth = Eeth::read(at.take<Eeth>())};
-  return kNoProblem;
+  return {};
 }
 
 struct ControlDecoder {
   std::size_t size;
   bool for_endpoint;
-  Problem (*decode)(const Bth&, Cursor, Body&);
+  Decoded (*decode)(const Bth&, Cursor, Body&);
 };
 
 ControlDecoder control_decoder(Opcode opcode) {
@@ -174,39 +177,41 @@ ControlDecoder control_decoder(Opcode opcode) {
   }
 }
 
-Problem check_control(const Bth& bth, const ControlDecoder& decoder, std::size_t size) {
+Decoded check_control(const Bth& bth, const ControlDecoder& decoder, std::size_t size) {
   if (decoder.for_endpoint && bth.destination_qp != kEndpointQpn) {
-    return Reject::kEndpointQueuePair;
+    return failure(Reject::kEndpointQueuePair);
   }
   if (!decoder.for_endpoint && bth.destination_qp < kFirstUsableQpn) {
-    return Reject::kQueuePairReserved;
+    return failure(Reject::kQueuePairReserved);
   }
-  if (size < decoder.size) return Reject::kHeaderTruncated;
-  if (size > decoder.size) return Reject::kControlOverlong;
-  if (bth.pad_count != 0) return Reject::kPadCount;
-  return kNoProblem;
+  if (size < decoder.size) return failure(Reject::kHeaderTruncated);
+  if (size > decoder.size) return failure(Reject::kControlOverlong);
+  if (bth.pad_count != 0) return failure(Reject::kPadCount);
+  return {};
 }
 
 // `bytes`: a BTH that has been checked, what follows it, no ICRC.
-Problem decode_control(ConstBytes bytes, Body& body) {
+Decoded decode_control(ConstBytes bytes, Body& body) {
   Cursor at(bytes);
   const Bth bth = Bth::read(at.take<Bth>());
   const ControlDecoder decoder = control_decoder(bth.opcode);
-  if (const Problem bad = check_control(bth, decoder, at.rest().size())) return bad;
+  if (const auto result = check_control(bth, decoder, at.rest().size()); !result) {
+    return failure(result.error());
+  }
   return decoder.decode(bth, at, body);
 }
 
-Problem decode_whole(ConstBytes udp_payload, Transport& transport) {
+Decoded decode_whole(ConstBytes udp_payload, Transport& transport) {
   Cursor at(udp_payload);
-  if (!at.has(kBthSize + kIcrcSize)) return Reject::kBthTruncated;
+  if (!at.has(kBthSize + kIcrcSize)) return failure(Reject::kBthTruncated);
   at.drop_last(kIcrcSize);
   const ConstBytes bytes = at.rest();
   const BthView view = at.take<Bth>();
-  if (const auto bad = Bth::check(view)) return bad;
+  if (const auto result = Bth::check(view); !result) return failure(result.error());
   const Bth bth = Bth::read(view);
   transport.pkey = bth.pkey;
   if (!is_write(bth.opcode)) return decode_control(bytes, transport.body);
-  if (bth.destination_qp < kFirstUsableQpn) return Reject::kQueuePairReserved;
+  if (bth.destination_qp < kFirstUsableQpn) return failure(Reject::kQueuePairReserved);
   return decode_write(bth, at, transport.body.emplace<RdmaWrite>());
 }
 
@@ -229,13 +234,15 @@ void set_ev(Packet& packet, std::uint32_t flow_label, std::uint16_t source_port)
   }
 }
 
-Problem decode_trimmed_datagram(ConstBytes udp_payload, TrimPlace place, Packet& packet) {
-  if (const Problem bad = decode_trimmed(udp_payload, place, packet.transport)) return bad;
+Decoded decode_trimmed_datagram(ConstBytes udp_payload, TrimPlace place, Packet& packet) {
+  if (const auto result = decode_trimmed(udp_payload, place, packet.transport); !result) {
+    return failure(result.error());
+  }
   // Only data is trimmed, and retransmitted data has a class of its own.
   packet.traffic_class = std::get<TrimmedWrite>(packet.transport.body).retransmission
                              ? TrafficClass::kTrimmableRetransmission
                              : TrafficClass::kTrimmable;
-  return kNoProblem;
+  return {};
 }
 
 // `covered`: from the inner IP header through the ICRC.
@@ -243,18 +250,18 @@ bool icrc_is_right(ConstBytes covered) {
   return Icrc(covered.first(covered.size() - kIcrcSize)).value() == stored_icrc(covered);
 }
 
-Problem check_icrc(ConstBytes covered, const WireSettings& settings) {
-  if (settings.icrc_check == IcrcCheck::kSkip || icrc_is_right(covered)) return kNoProblem;
-  return Reject::kIcrcMismatch;
+Decoded check_icrc(ConstBytes covered, const WireSettings& settings) {
+  if (settings.icrc_check == IcrcCheck::kSkip || icrc_is_right(covered)) return {};
+  return failure(Reject::kIcrcMismatch);
 }
 
-Problem decode_datagram(const IpContent& ip, const WireSettings& settings, Packet& packet) {
+Decoded decode_datagram(const IpContent& ip, const WireSettings& settings, Packet& packet) {
   Cursor at(ip.datagram);
-  if (!at.has(kUdpSize)) return Reject::kUdpTruncated;
+  if (!at.has(kUdpSize)) return failure(Reject::kUdpTruncated);
   const Udp udp = Udp::read(at.take<Udp>());
   if (udp.destination_port != settings.udp_port &&
       udp.destination_port != settings.udp_port_alternate) {
-    return Reject::kUdpPortOther;
+    return failure(Reject::kUdpPortOther);
   }
   packet.udp_port = udp.destination_port;
   packet.ecn = ip.ecn;
@@ -262,9 +269,11 @@ Problem decode_datagram(const IpContent& ip, const WireSettings& settings, Packe
   if (const auto place = settings.dscp.trim_place(ip.dscp)) {
     return decode_trimmed_datagram(at.rest(), *place, packet);
   }
-  if (udp.length != ip.datagram.size()) return Reject::kUdpLengthMismatch;
+  if (udp.length != ip.datagram.size()) return failure(Reject::kUdpLengthMismatch);
   packet.traffic_class = settings.dscp.traffic_class(ip.dscp);
-  if (const Problem bad = decode_whole(at.rest(), packet.transport)) return bad;
+  if (const auto result = decode_whole(at.rest(), packet.transport); !result) {
+    return failure(result.error());
+  }
   return check_icrc(ip.covered, settings);
 }
 
@@ -277,14 +286,14 @@ ConstBytes cut_to(ConstBytes packet, std::size_t stated) {
   return stated < packet.size() ? packet.first(stated) : packet;
 }
 
-Problem decode_ipv4(ConstBytes packet, const WireSettings& settings, Packet& into) {
-  if (packet.size() < kIpv4Size) return Reject::kIpv4Truncated;
+Decoded decode_ipv4(ConstBytes packet, const WireSettings& settings, Packet& into) {
+  if (packet.size() < kIpv4Size) return failure(Reject::kIpv4Truncated);
   const Ipv4View view(packet.first<kIpv4Size>());
-  if (const auto bad = Ipv4::check(view)) return bad;
+  if (const auto result = Ipv4::check(view); !result) return failure(result.error());
   const Ipv4 ip = Ipv4::read(view);
   if (ip.total_length < kIpv4Size ||
       !length_fits(packet, ip.total_length, ip.dscp, settings.dscp)) {
-    return Reject::kIpv4LengthMismatch;
+    return failure(Reject::kIpv4LengthMismatch);
   }
   const ConstBytes whole = cut_to(packet, ip.total_length);
   into.route = Ipv4Route{.source = ip.source, .destination = ip.destination};
@@ -302,7 +311,7 @@ Result<ConstBytes, Reject> take_encapsulation(ConstBytes packet, const Ipv6& out
   if (outer.next_header == IpProtocol::kRouting) {
     if (inside.size() < kSrhSize) return failure(Reject::kSrhTruncated);
     const SrhView view(inside.first<kSrhSize>());
-    if (const auto bad = Srh::check(view)) return failure(*bad);
+    if (const auto result = Srh::check(view); !result) return failure(result.error());
     encapsulation.srh = Srh::read(view);
     inside = inside.subspan(kSrhSize);
   }
@@ -322,24 +331,24 @@ bool fill_encapsulated_write(ConstBytes inside, const Ipv6& outer,
 }
 
 // The outer header has been checked.
-Problem decode_encapsulated(ConstBytes packet, const WireSettings& settings, Packet& into) {
+Decoded decode_encapsulated(ConstBytes packet, const WireSettings& settings, Packet& into) {
   const Ipv6 outer = Ipv6::read(Ipv6View(packet.first<kIpv6Size>()));
   SrEncapsulation encapsulation;
   const auto inside = take_encapsulation(packet, outer, encapsulation);
-  if (!inside) return inside.error();
+  if (!inside) return failure(inside.error());
   if (fill_encapsulated_write(*inside, outer, encapsulation, settings, into)) {
     return check_icrc(*inside, settings);
   }
   auto& route = into.route.emplace<Ipv6Route>();
   route.encapsulation.emplace(encapsulation);
-  if (inside->size() < kIpv6Size) return Reject::kIpv6Truncated;
+  if (inside->size() < kIpv6Size) return failure(Reject::kIpv6Truncated);
   const Ipv6View view(inside->first<kIpv6Size>());
-  if (const auto bad = Ipv6::check(view)) return bad;
+  if (const auto result = Ipv6::check(view); !result) return failure(result.error());
   const Ipv6 inner = Ipv6::read(view);
-  if (inner.next_header != IpProtocol::kUdp) return Reject::kSrv6NestedTooDeep;
+  if (inner.next_header != IpProtocol::kUdp) return failure(Reject::kSrv6NestedTooDeep);
   const std::size_t stated = kIpv6Size + inner.payload_length;
   if (!length_fits(*inside, stated, outer.dscp, settings.dscp)) {
-    return Reject::kIpv6LengthMismatch;
+    return failure(Reject::kIpv6LengthMismatch);
   }
   route.source = inner.source;
   route.destination = inner.destination;
@@ -352,14 +361,14 @@ Problem decode_encapsulated(ConstBytes packet, const WireSettings& settings, Pac
   return decode_datagram(content, settings, into);
 }
 
-Problem decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& into) {
-  if (packet.size() < kIpv6Size) return Reject::kIpv6Truncated;
+Decoded decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& into) {
+  if (packet.size() < kIpv6Size) return failure(Reject::kIpv6Truncated);
   const Ipv6View view(packet.first<kIpv6Size>());
-  if (const auto bad = Ipv6::check(view)) return bad;
+  if (const auto result = Ipv6::check(view); !result) return failure(result.error());
   const Ipv6 ip = Ipv6::read(view);
   const std::size_t stated = kIpv6Size + ip.payload_length;
   if (!length_fits(packet, stated, ip.dscp, settings.dscp)) {
-    return Reject::kIpv6LengthMismatch;
+    return failure(Reject::kIpv6LengthMismatch);
   }
   if (ip.next_header != IpProtocol::kUdp) return decode_encapsulated(packet, settings, into);
   auto& route = into.route.emplace<Ipv6Route>();
@@ -375,14 +384,14 @@ Problem decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& int
 }
 
 // Apart from its caller, so that the registers it needs are saved only when it is called.
-[[gnu::noinline]] Problem decode_any_ip(ConstBytes packet, const WireSettings& settings,
+[[gnu::noinline]] Decoded decode_any_ip(ConstBytes packet, const WireSettings& settings,
                                         Packet& into) {
   if (fill_plain_sack(packet, settings, into)) return check_icrc(packet, settings);
-  if (packet.empty()) return Reject::kIpEmpty;
+  if (packet.empty()) return failure(Reject::kIpEmpty);
   switch (std::to_integer<unsigned>(packet[0] >> 4)) {
     case 6: return decode_ipv6(packet, settings, into);
     case 4: return decode_ipv4(packet, settings, into);
-    default: return Reject::kIpVersionUnknown;
+    default: return failure(Reject::kIpVersionUnknown);
   }
 }
 
@@ -391,14 +400,13 @@ Problem decode_ipv6(ConstBytes packet, const WireSettings& settings, Packet& int
 Result<Transport, Reject> decode_transport(ConstBytes udp_payload,
                                            std::optional<TrimPlace> trimmed) {
   Result<Transport, Reject> result;
-  const Problem bad =
+  const Decoded decoded =
       trimmed ? decode_trimmed(udp_payload, *trimmed, *result) : decode_whole(udp_payload, *result);
-  if (bad) result = failure(*bad);
+  if (!decoded) result = failure(decoded.error());
   return result;
 }
 
-std::optional<Reject> decode_ip_into(ConstBytes packet, const WireSettings& settings,
-                                     Packet& into) {
+Result<void, Reject> decode_ip_into(ConstBytes packet, const WireSettings& settings, Packet& into) {
   if (fill_plain_write(packet, settings, into)) [[likely]] {
     return check_icrc(packet, settings);
   }
@@ -407,7 +415,9 @@ std::optional<Reject> decode_ip_into(ConstBytes packet, const WireSettings& sett
 
 Result<Packet, Reject> decode_ip(ConstBytes packet, const WireSettings& settings) {
   Result<Packet, Reject> result;
-  if (const auto bad = decode_ip_into(packet, settings, *result)) result = failure(*bad);
+  if (const auto decoded = decode_ip_into(packet, settings, *result); !decoded) {
+    result = failure(decoded.error());
+  }
   return result;
 }
 

@@ -21,10 +21,9 @@ Result<Packet, Reject> decode_frame(ConstBytes frame, const WireSettings& settin
 Result<Packet, Reject> decode_ip(ConstBytes packet, const WireSettings& settings);
 
 // The same for whoever decodes a burst into records of its own: the record is not built and copied,
-// it is filled. Nothing comes back if all is well; otherwise `into` holds a valid packet of no
-// meaning.
-[[nodiscard]] std::optional<Reject> decode_ip_into(ConstBytes packet, const WireSettings& settings,
-                                                   Packet& into);
+// it is filled. If the packet is rejected, `into` holds a valid packet of no meaning.
+[[nodiscard]] Result<void, Reject> decode_ip_into(ConstBytes packet, const WireSettings& settings,
+                                                  Packet& into);
 
 // What a UDP socket delivers: BTH to ICRC. Does not check the ICRC, which covers headers that are
 // not here. `trimmed` says whether, and where, the packet was trimmed; its DSCP tells.

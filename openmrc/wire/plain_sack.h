@@ -32,7 +32,7 @@ namespace openmrc::wire {
   if (bth.get<BthLayout::PadCount>() != 0) return false;
   const Dscp dscp = dscp_of(headers.ip.get<Ipv6Layout::TrafficByte>());
   if (dscp != settings.dscp.control) return false;
-  if (Seth::check(seth)) return false;
+  if (!Seth::check(seth)) return false;
 
   headers.fill(settings, into);
   into.traffic_class = TrafficClass::kControl;

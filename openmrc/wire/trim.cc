@@ -33,7 +33,7 @@ unsigned version_at(ConstBytes packet, std::size_t at) {
 
 Result<HeaderPlaces, TrimRefusal> find_ipv4_headers(ConstBytes packet) {
   const auto header = Ipv4View::over(packet);
-  if (!header || Ipv4::check(*header)) return failure(TrimRefusal::kMalformed);
+  if (!header || !Ipv4::check(*header)) return failure(TrimRefusal::kMalformed);
   HeaderPlaces places{.ip = {}, .udp = kIpv4Size};
   places.ip.push_back(0);
   return places;
@@ -45,7 +45,7 @@ Result<HeaderPlaces, TrimRefusal> find_ipv6_headers(ConstBytes packet) {
   auto next = IpProtocol::kIpv6;
   while (next == IpProtocol::kIpv6) {
     const auto header = Ipv6View::over(packet.subspan(at));
-    if (!header || Ipv6::check(*header) || places.ip.full()) {
+    if (!header || !Ipv6::check(*header) || places.ip.full()) {
       return failure(TrimRefusal::kMalformed);
     }
     places.ip.push_back(at);
@@ -53,7 +53,7 @@ Result<HeaderPlaces, TrimRefusal> find_ipv6_headers(ConstBytes packet) {
     next = Ipv6::read(*header).next_header;
     if (next == IpProtocol::kRouting) {
       const auto srh = SrhView::over(packet.subspan(at));
-      if (!srh || Srh::check(*srh)) return failure(TrimRefusal::kMalformed);
+      if (!srh || !Srh::check(*srh)) return failure(TrimRefusal::kMalformed);
       at += kSrhSize;
       next = IpProtocol::kIpv6;
     }

@@ -305,7 +305,7 @@ void World::arrive(Delivery&& delivery) {
 
 void World::receive(Side side, const Delivery& delivery) {
   static const wire::WireSettings kSettings{};
-  if (wire::decode_ip_into(delivery.bytes, kSettings, decoded_)) return;  // corrupted
+  if (!wire::decode_ip_into(delivery.bytes, kSettings, decoded_)) return;  // corrupted
   Host& h = host(side);
   const wire::Body& body = decoded_.transport.body;
   if (const auto* sack = std::get_if<wire::Sack>(&body)) {

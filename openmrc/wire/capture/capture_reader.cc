@@ -68,7 +68,7 @@ Result<CaptureReader, CaptureProblem> CaptureReader::open(ConstBytes file) {
     return CaptureReader(file, Format::kPcapng);
   }
   CaptureReader reader(file, Format::kPcap);
-  if (const Outcome bad = reader.read_pcap_header()) return failure(*bad);
+  if (const Outcome read = reader.read_pcap_header(); !read) return failure(read.error());
   return reader;
 }
 
@@ -82,18 +82,18 @@ CaptureReader::Outcome CaptureReader::read_pcap_header() {
     return magic == wanted || magic == std::byteswap(wanted);
   };
   if (!is(kPcapMagicMicroseconds) && !is(kPcapMagicNanoseconds)) {
-    return problem(CaptureError::kNotACapture);
+    return failure(problem(CaptureError::kNotACapture));
   }
-  if (file_.size() < kPcapHeaderSize) return problem(CaptureError::kHeaderTruncated);
+  if (file_.size() < kPcapHeaderSize) return failure(problem(CaptureError::kHeaderTruncated));
   big_endian_ = magic == kPcapMagicMicroseconds || magic == kPcapMagicNanoseconds;
-  if (u16(file_, 4) != 2) return problem(CaptureError::kVersionUnknown);
+  if (u16(file_, 4) != 2) return failure(problem(CaptureError::kVersionUnknown));
   interfaces_.push_back({.link_type = static_cast<LinkType>(u32(file_, 20) & 0xffff),
                          .time_resolution = is(kPcapMagicNanoseconds)
                                                 ? pcapng::kResolutionNanoseconds
                                                 : pcapng::kResolutionMicroseconds,
                          .name = {}});
   at_ = kPcapHeaderSize;
-  return std::nullopt;
+  return {};
 }
 
 Result<std::optional<CapturedFrame>, CaptureProblem> CaptureReader::next_pcap() {
@@ -119,10 +119,10 @@ Result<std::optional<CapturedFrame>, CaptureProblem> CaptureReader::next_pcapng(
   while (at_ < file_.size()) {
     const auto block = take_block();
     if (!block) return failure(block.error());
-    Outcome bad;
+    Outcome outcome;
     switch (block->type) {
-      case BlockType::kSectionHeader: bad = start_section(*block); break;
-      case BlockType::kInterface: bad = add_interface(*block); break;
+      case BlockType::kSectionHeader: outcome = start_section(*block); break;
+      case BlockType::kInterface: outcome = add_interface(*block); break;
       case BlockType::kEnhancedPacket:
       case BlockType::kSimplePacket: {
         const auto frame = read_packet(*block);
@@ -131,7 +131,7 @@ Result<std::optional<CapturedFrame>, CaptureProblem> CaptureReader::next_pcapng(
       }
       default: break;  // names, statistics, secrets: nothing that a frame needs
     }
-    if (bad) return failure(*bad);
+    if (!outcome) return failure(outcome.error());
   }
   return std::nullopt;
 }
@@ -161,15 +161,17 @@ Result<CaptureReader::Block, CaptureProblem> CaptureReader::take_block() {
 }
 
 CaptureReader::Outcome CaptureReader::start_section(const Block& block) {
-  if (block.body.size() < kSectionBodyMin) return problem(CaptureError::kBlockLength);
-  if (u16(block.body, 4) != 1) return problem(CaptureError::kVersionUnknown);
+  if (block.body.size() < kSectionBodyMin) return failure(problem(CaptureError::kBlockLength));
+  if (u16(block.body, 4) != 1) return failure(problem(CaptureError::kVersionUnknown));
   interfaces_.clear();
-  return std::nullopt;
+  return {};
 }
 
 CaptureReader::Outcome CaptureReader::add_interface(const Block& block) {
-  if (block.body.size() < kInterfaceBodyMin) return problem(CaptureError::kBlockLength);
-  if (interfaces_.size() == kInterfacesMax) return problem(CaptureError::kTooManyInterfaces);
+  if (block.body.size() < kInterfaceBodyMin) return failure(problem(CaptureError::kBlockLength));
+  if (interfaces_.size() == kInterfacesMax) {
+    return failure(problem(CaptureError::kTooManyInterfaces));
+  }
   const ConstBytes options = block.body.subspan(kInterfaceBodyMin);
   const auto resolution = find_option(options, static_cast<std::uint16_t>(Option::kTimeResolution));
   interfaces_.push_back(
@@ -177,7 +179,7 @@ CaptureReader::Outcome CaptureReader::add_interface(const Block& block) {
        .time_resolution = resolution.empty() ? pcapng::kResolutionMicroseconds
                                              : static_cast<std::uint8_t>(resolution.front()),
        .name = find_option(options, static_cast<std::uint16_t>(Option::kInterfaceName))});
-  return std::nullopt;
+  return {};
 }
 
 Result<CapturedFrame, CaptureProblem> CaptureReader::read_packet(const Block& block) const {

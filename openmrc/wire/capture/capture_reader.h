@@ -73,16 +73,16 @@ class CaptureReader {
   };
   struct Block;
   enum class Format : std::uint8_t { kPcapng, kPcap };
-  using Outcome = std::optional<CaptureProblem>;
+  using Outcome = Result<void, CaptureProblem>;
 
   CaptureReader(ConstBytes file, Format format) : file_(file), format_(format) {}
 
-  Outcome read_pcap_header();
+  [[nodiscard]] Outcome read_pcap_header();
   Result<std::optional<CapturedFrame>, CaptureProblem> next_pcap();
   Result<std::optional<CapturedFrame>, CaptureProblem> next_pcapng();
   Result<Block, CaptureProblem> take_block();
-  Outcome start_section(const Block& block);
-  Outcome add_interface(const Block& block);
+  [[nodiscard]] Outcome start_section(const Block& block);
+  [[nodiscard]] Outcome add_interface(const Block& block);
   [[nodiscard]] Result<CapturedFrame, CaptureProblem> read_packet(const Block& block) const;
   [[nodiscard]] std::string_view find_option(ConstBytes options, std::uint16_t wanted) const;
 

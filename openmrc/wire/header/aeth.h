@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
 
@@ -60,11 +60,11 @@ struct Aeth {
   bool operator==(const Aeth&) const = default;
 
   using View = AethView;
-  static constexpr std::optional<Reject> check(AethView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(AethView view) {
     if (name(syndrome_of(view.get<AethLayout::SyndromeByte>())).empty()) {
-      return Reject::kAckSyndromeUnknown;
+      return failure(Reject::kAckSyndromeUnknown);
     }
-    return std::nullopt;
+    return {};
   }
   // The view has passed `check`.
   static constexpr Aeth read(AethView view) {

@@ -22,9 +22,9 @@ constexpr std::string_view kGoldenNak = "61 000007";  // NAK, invalid request; M
 constexpr Aeth kNak{.syndrome = AckSyndrome::kNakInvalidRequest, .msn = AckMsn(7)};
 
 TEST(Aeth, ReadsTheGoldenBytes) {
-  EXPECT_EQ(check_header<Aeth>(kGoldenAck), std::nullopt);
+  EXPECT_TRUE(check_header<Aeth>(kGoldenAck));
   EXPECT_EQ(read_header<Aeth>(kGoldenAck), kAck);
-  EXPECT_EQ(check_header<Aeth>(kGoldenNak), std::nullopt);
+  EXPECT_TRUE(check_header<Aeth>(kGoldenNak));
   EXPECT_EQ(read_header<Aeth>(kGoldenNak), kNak);
 }
 
@@ -34,17 +34,19 @@ TEST(Aeth, WritesTheGoldenBytes) {
 }
 
 TEST(Aeth, IgnoresTheCreditOfAnAck) {
-  EXPECT_EQ(check_header<Aeth>("00 fedcba"), std::nullopt);
+  EXPECT_TRUE(check_header<Aeth>("00 fedcba"));
   EXPECT_EQ(read_header<Aeth>("00 fedcba"), kAck);
   EXPECT_EQ(read_header<Aeth>("15 fedcba"), kAck);
 }
 
 TEST(Aeth, RejectsWhatMrcDoesNotUse) {
-  EXPECT_EQ(check_header<Aeth>("20 000000"), Reject::kAckSyndromeUnknown) << "RNR NAK";
-  EXPECT_EQ(check_header<Aeth>("3f 000000"), Reject::kAckSyndromeUnknown) << "RNR NAK";
-  EXPECT_EQ(check_header<Aeth>("40 000000"), Reject::kAckSyndromeUnknown) << "reserved";
-  EXPECT_EQ(check_header<Aeth>("64 000000"), Reject::kAckSyndromeUnknown) << "invalid RD request";
-  EXPECT_EQ(check_header<Aeth>("9f 000000"), Reject::kAckSyndromeUnknown) << "bit 7 is reserved";
+  EXPECT_EQ(check_header<Aeth>("20 000000"), failure(Reject::kAckSyndromeUnknown)) << "RNR NAK";
+  EXPECT_EQ(check_header<Aeth>("3f 000000"), failure(Reject::kAckSyndromeUnknown)) << "RNR NAK";
+  EXPECT_EQ(check_header<Aeth>("40 000000"), failure(Reject::kAckSyndromeUnknown)) << "reserved";
+  EXPECT_EQ(check_header<Aeth>("64 000000"), failure(Reject::kAckSyndromeUnknown))
+      << "invalid RD request";
+  EXPECT_EQ(check_header<Aeth>("9f 000000"), failure(Reject::kAckSyndromeUnknown))
+      << "bit 7 is reserved";
 }
 
 TEST(Aeth, NamesEverySyndrome) {

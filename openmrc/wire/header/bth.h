@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/opcode.h"
@@ -62,13 +62,13 @@ struct Bth {
   bool operator==(const Bth&) const = default;
 
   using View = BthView;
-  static constexpr std::optional<Reject> check(BthView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(BthView view) {
     using L = BthLayout;
     const std::uint8_t opcode = view.get<L::OpcodeByte>();
-    if (!is_mrc_opcode(opcode)) return Reject::kOpcodeNotMrc;
-    if (!is_defined_opcode(opcode)) return Reject::kOpcodeUnknown;
-    if (view.get<L::Version>() != 0) return Reject::kBthVersion;
-    return std::nullopt;
+    if (!is_mrc_opcode(opcode)) return failure(Reject::kOpcodeNotMrc);
+    if (!is_defined_opcode(opcode)) return failure(Reject::kOpcodeUnknown);
+    if (view.get<L::Version>() != 0) return failure(Reject::kBthVersion);
+    return {};
   }
   // The view has passed `check`.
   static constexpr Bth read(BthView view) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
 #include "openmrc/wire/header/tseth.h"
@@ -63,13 +63,13 @@ struct Erth {
   bool operator==(const Erth&) const = default;
 
   using View = ErthView;
-  static constexpr std::optional<Reject> check(ErthView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(ErthView view) {
     using L = ErthLayout;
     if (name(static_cast<EndpointOp>(view.get<L::Operation>())).empty()) {
-      return Reject::kEndpointOpUnknown;
+      return failure(Reject::kEndpointOpUnknown);
     }
-    if (view.get<L::Format>() != kTimestampFormat) return Reject::kTimestampFormat;
-    return std::nullopt;
+    if (view.get<L::Format>() != kTimestampFormat) return failure(Reject::kTimestampFormat);
+    return {};
   }
   // The view has passed `check`.
   static constexpr Erth read(ErthView view) {

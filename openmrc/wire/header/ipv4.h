@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/dscp.h"
 #include "openmrc/wire/field/ip_address.h"
@@ -76,18 +76,18 @@ struct Ipv4 {
   bool operator==(const Ipv4&) const = default;
 
   using View = Ipv4View;
-  static constexpr std::optional<Reject> check(Ipv4View view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(Ipv4View view) {
     using L = Ipv4Layout;
-    if (view.get<L::Version>() != 4) return Reject::kIpVersionUnknown;
-    if (view.get<L::HeaderWords>() * 4 != kIpv4Size) return Reject::kIpv4Options;
+    if (view.get<L::Version>() != 4) return failure(Reject::kIpVersionUnknown);
+    if (view.get<L::HeaderWords>() * 4 != kIpv4Size) return failure(Reject::kIpv4Options);
     if (view.get<L::MoreFragments>() != 0 || view.get<L::FragmentOffset>() != 0) {
-      return Reject::kIpv4Fragment;
+      return failure(Reject::kIpv4Fragment);
     }
-    if (ipv4_sum(view.bytes()) != 0xffff) return Reject::kIpv4Checksum;
+    if (ipv4_sum(view.bytes()) != 0xffff) return failure(Reject::kIpv4Checksum);
     if (view.get<L::Protocol>() != static_cast<std::uint8_t>(IpProtocol::kUdp)) {
-      return Reject::kIpv4NotUdp;
+      return failure(Reject::kIpv4NotUdp);
     }
-    return std::nullopt;
+    return {};
   }
   // The view has passed `check`.
   static constexpr Ipv4 read(Ipv4View view) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/dscp.h"
 #include "openmrc/wire/field/ip_address.h"
@@ -53,14 +53,14 @@ struct Ipv6 {
   bool operator==(const Ipv6&) const = default;
 
   using View = Ipv6View;
-  static constexpr std::optional<Reject> check(Ipv6View view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(Ipv6View view) {
     using L = Ipv6Layout;
-    if (view.get<L::Version>() != 6) return Reject::kIpVersionUnknown;
+    if (view.get<L::Version>() != 6) return failure(Reject::kIpVersionUnknown);
     const auto next = static_cast<IpProtocol>(view.get<L::NextHeader>());
     if (next != IpProtocol::kUdp && next != IpProtocol::kIpv6 && next != IpProtocol::kRouting) {
-      return Reject::kIpv6NextHeaderUnknown;
+      return failure(Reject::kIpv6NextHeaderUnknown);
     }
-    return std::nullopt;
+    return {};
   }
   // The view has passed `check`.
   static constexpr Ipv6 read(Ipv6View view) {

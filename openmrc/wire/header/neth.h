@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/connection_id.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
@@ -97,12 +97,12 @@ struct Neth {
   bool operator==(const Neth&) const = default;
 
   using View = NethView;
-  static constexpr std::optional<Reject> check(NethView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(NethView view) {
     using L = NethLayout;
     if (name(static_cast<NackReason>(view.get<L::Reason>())).empty()) {
-      return Reject::kNackReasonUnknown;
+      return failure(Reject::kNackReasonUnknown);
     }
-    return std::nullopt;
+    return {};
   }
   // The view has passed `check`.
   static constexpr Neth read(NethView view) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/connection_id.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
@@ -54,10 +54,10 @@ struct Peth {
   bool operator==(const Peth&) const = default;
 
   using View = PethView;
-  static constexpr std::optional<Reject> check(PethView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(PethView view) {
     using L = PethLayout;
-    if (view.get<L::Format>() != kTimestampFormat) return Reject::kTimestampFormat;
-    return std::nullopt;
+    if (view.get<L::Format>() != kTimestampFormat) return failure(Reject::kTimestampFormat);
+    return {};
   }
   // The view has passed `check`.
   static constexpr Peth read(PethView view) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/connection_id.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
@@ -119,10 +120,12 @@ struct Seth {
   [[nodiscard]] constexpr Psn bitmap_base() const { return cack_psn + sack_offset; }
 
   using View = SethView;
-  static constexpr std::optional<Reject> check(SethView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(SethView view) {
     using L = SethLayout;
-    if (name(static_cast<PathMark>(view.get<L::Mark>())).empty()) return Reject::kPathMarkReserved;
-    return std::nullopt;
+    if (name(static_cast<PathMark>(view.get<L::Mark>())).empty()) {
+      return failure(Reject::kPathMarkReserved);
+    }
+    return {};
   }
   // The view has passed `check`.
   static constexpr Seth read(SethView view) {

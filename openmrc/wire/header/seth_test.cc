@@ -54,9 +54,9 @@ constexpr Seth kPacket{.mark = PathMark::kAlwaysSkip,
                        .sack_bitmap = 0xff00};
 
 TEST(Seth, ReadsTheGoldenBytes) {
-  EXPECT_EQ(check_header<Seth>(kGoldenProbe), std::nullopt);
+  EXPECT_TRUE(check_header<Seth>(kGoldenProbe));
   EXPECT_EQ(read_header<Seth>(kGoldenProbe), kProbe);
-  EXPECT_EQ(check_header<Seth>(kGoldenPacket), std::nullopt);
+  EXPECT_TRUE(check_header<Seth>(kGoldenPacket));
   EXPECT_EQ(read_header<Seth>(kGoldenPacket), kPacket);
 }
 
@@ -87,7 +87,7 @@ TEST(Seth, IgnoresTypeNextHeaderCcTypeAndReservedBitsOnReceive) {
   // type f, next header 1f, reserved 7 and 1, the reserved byte ff, cc type f: all set.
   constexpr std::string_view kAllSet =
       "ffbf fffe deadbeef 0011 0022 ff000010 fa020005 8000000000000001";
-  EXPECT_EQ(check_header<Seth>(kAllSet), std::nullopt);
+  EXPECT_TRUE(check_header<Seth>(kAllSet));
   EXPECT_EQ(read_header<Seth>(kAllSet), kProbe);
 }
 
@@ -119,7 +119,7 @@ TEST(Seth, NamesEveryMark) {
 
 TEST(Seth, RejectsTheReservedMark) {
   EXPECT_EQ(check_header<Seth>("0062 fffe deadbeef 00110022 00000010 0a020005 8000000000000001"),
-            Reject::kPathMarkReserved);
+            failure(Reject::kPathMarkReserved));
 }
 
 }  // namespace

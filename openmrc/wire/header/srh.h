@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/ip_address.h"
 #include "openmrc/wire/field/layout.h"
@@ -47,17 +47,19 @@ struct Srh {
   bool operator==(const Srh&) const = default;
 
   using View = SrhView;
-  static constexpr std::optional<Reject> check(SrhView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(SrhView view) {
     using L = SrhLayout;
-    if (view.get<L::RoutingType>() != kRoutingTypeSegment) return Reject::kSrhNotSegmentRouting;
+    if (view.get<L::RoutingType>() != kRoutingTypeSegment) {
+      return failure(Reject::kSrhNotSegmentRouting);
+    }
     if (view.get<L::ExtensionLength>() * 8 + 8 != kSrhSize || view.get<L::LastEntry>() != 0) {
-      return Reject::kSrhNotOneSegment;
+      return failure(Reject::kSrhNotOneSegment);
     }
-    if (view.get<L::SegmentsLeft>() > 1) return Reject::kSrhSegmentsLeft;
+    if (view.get<L::SegmentsLeft>() > 1) return failure(Reject::kSrhSegmentsLeft);
     if (view.get<L::NextHeader>() != static_cast<std::uint8_t>(IpProtocol::kIpv6)) {
-      return Reject::kSrv6InnerNotIpv6;
+      return failure(Reject::kSrv6InnerNotIpv6);
     }
-    return std::nullopt;
+    return {};
   }
   // The view has passed `check`.
   static constexpr Srh read(SrhView view) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
+#include "openmrc/base/result.h"
 #include "openmrc/wire/field/layout.h"
 #include "openmrc/wire/field/reject.h"
 
@@ -50,10 +50,10 @@ struct Tseth {
   bool operator==(const Tseth&) const = default;
 
   using View = TsethView;
-  static constexpr std::optional<Reject> check(TsethView view) {
+  [[nodiscard]] static constexpr Result<void, Reject> check(TsethView view) {
     using L = TsethLayout;
-    if (view.get<L::Format>() != kTimestampFormat) return Reject::kTimestampFormat;
-    return std::nullopt;
+    if (view.get<L::Format>() != kTimestampFormat) return failure(Reject::kTimestampFormat);
+    return {};
   }
   // The view has passed `check`.
   static constexpr Tseth read(TsethView view) {
