@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "openmrc/host/clock.h"
-#include "openmrc/host/units.h"
+#include "openmrc/text/units.h"
 
 namespace openmrc::host {
 namespace {
@@ -181,10 +181,11 @@ Result<ExchangeConnection, ExchangeError> ExchangeConnection::connect(const std:
     if (now() + kRetryInterval >= end) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kRetryInterval.raw()));
   }
-  return failure(fault(ExchangeFault::kUnreachable,
-                       fmt::format("no connection to {} port {} within {}: {}; is the server "
-                                   "running there, and does it listen on this port?",
-                                   host, port, time_text(timeout), reason(last_error))));
+  return failure(
+      fault(ExchangeFault::kUnreachable,
+            fmt::format("no connection to {} port {} within {}: {}; is the server "
+                        "running there, and does it listen on this port?",
+                        host, port, text::format_duration(timeout), reason(last_error))));
 }
 
 std::optional<ExchangeError> ExchangeConnection::send(std::string_view json_line,
@@ -192,7 +193,7 @@ std::optional<ExchangeError> ExchangeConnection::send(std::string_view json_line
   if (json_line.size() > kExchangeLineMax || json_line.find('\n') != std::string_view::npos) {
     return fault(ExchangeFault::kLine, fmt::format("a line for {} holds a line break or more than "
                                                    "{}",
-                                                   peer_, bytes_text(kExchangeLineMax)));
+                                                   peer_, text::format_size(kExchangeLineMax)));
   }
   const std::string whole = std::string(json_line) + '\n';
   std::string_view left = whole;
@@ -208,7 +209,7 @@ std::optional<ExchangeError> ExchangeConnection::send(std::string_view json_line
       return system_fault(fmt::format("sending to {}", peer_));
     } else if (!wait_for(socket_.get(), POLLOUT, end)) {
       return fault(ExchangeFault::kTimeout,
-                   fmt::format("{} took nothing for {}", peer_, time_text(timeout)));
+                   fmt::format("{} took nothing for {}", peer_, text::format_duration(timeout)));
     }
   }
   return std::nullopt;
@@ -226,8 +227,9 @@ Result<std::string, ExchangeError> ExchangeConnection::receive(Duration timeout)
     }
     searched_ = inbox_.size();
     if (inbox_.size() > kExchangeLineMax) {
-      return failure(fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}",
-                                                             peer_, bytes_text(kExchangeLineMax))));
+      return failure(
+          fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}", peer_,
+                                                  text::format_size(kExchangeLineMax))));
     }
     if (auto error = read_some(end, timeout)) return failure(std::move(*error));
   }
@@ -253,7 +255,7 @@ std::optional<ExchangeError> ExchangeConnection::read_some(Instant end, Duration
     }
     if (!wait_for(socket_.get(), POLLIN, end)) {
       return fault(ExchangeFault::kTimeout,
-                   fmt::format("{} said nothing for {}", peer_, time_text(timeout)));
+                   fmt::format("{} said nothing for {}", peer_, text::format_duration(timeout)));
     }
   }
 }
@@ -317,8 +319,8 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     if (!is_passing) return failure(system_fault("taking a connection"));
     if (!wait_for(socket_.get(), POLLIN, end)) {
       return failure(
-          fault(ExchangeFault::kTimeout,
-                fmt::format("nobody came to TCP port {} within {}", port_, time_text(timeout))));
+          fault(ExchangeFault::kTimeout, fmt::format("nobody came to TCP port {} within {}", port_,
+                                                     text::format_duration(timeout))));
     }
   }
 }

@@ -103,7 +103,7 @@ class Files(unittest.TestCase):
     def test_a_mistake_is_named_with_its_line(self):
         done = mrc("check", "-", stdin=b"planes = 2\nrows = 4\nhosts = 4\n")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"'-', line 3: hosts: unknown key", done.stderr)
+        self.assertIn(b"-:3: unknown key 'hosts'", done.stderr)
         self.assertIn(b"cannot read '/nowhere'", mrc("plan", "/nowhere").stderr)
 
     def test_topologies_of_htsim_are_read_by_their_name(self):

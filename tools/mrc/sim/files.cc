@@ -94,7 +94,10 @@ Result<LoadedScenario, std::string> load_scenario(const std::string& path,
   if (scenario && seed) {
     scenario = sim::parse_scenario(with_seed(*text, *seed), name, read_beside_scenario);
   }
-  if (!scenario) return failure(sim::to_string(scenario.error(), path));
+  if (!scenario) {
+    for (text::FileError& error : scenario.error()) error.file = path;
+    return failure(to_string(scenario.error()));
+  }
   return LoadedScenario{std::move(*scenario), std::move(*text)};
 }
 
