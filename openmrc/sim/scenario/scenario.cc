@@ -30,7 +30,8 @@ constexpr std::uint64_t kTimeoutExponentMax = 31;
 
 class ScenarioReader {
  public:
-  ScenarioReader(std::string_view text, ReadFile read_file) : file_(text), read_file_(read_file) {}
+  ScenarioReader(std::string_view text, ReadFile read_file, std::optional<std::uint64_t> seed)
+      : file_(text), read_file_(read_file), seed_(seed) {}
 
   Result<Scenario, std::vector<text::FileError>> read(std::string_view name) {
     scenario_.name = name;
@@ -58,6 +59,7 @@ class ScenarioReader {
     top().read(Field::string("title", scenario_.title));
     top().read(Field::string("text", scenario_.text));
     top().read(Field::whole("seed", scenario_.seed));
+    if (seed_) scenario_.seed = *seed_;
     top().read(Field::whole("mtu", scenario_.mtu, core::kMtuMin, core::kMtuMax));
     top().read(Field::duration("time_limit", scenario_.time_limit));
     top().read(Field::duration("bucket", scenario_.bucket_width));
@@ -162,6 +164,7 @@ class ScenarioReader {
 
   text::TomlReader file_;
   ReadFile read_file_;
+  std::optional<std::uint64_t> seed_;
   Scenario scenario_;
 };
 
@@ -169,8 +172,9 @@ class ScenarioReader {
 
 Result<Scenario, std::vector<text::FileError>> parse_scenario(std::string_view text,
                                                               std::string_view name,
-                                                              ReadFile read_file) {
-  return ScenarioReader(text, read_file).read(name);
+                                                              ReadFile read_file,
+                                                              std::optional<std::uint64_t> seed) {
+  return ScenarioReader(text, read_file, seed).read(name);
 }
 
 }  // namespace openmrc::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -77,10 +78,11 @@ struct Scenario {
 };
 
 // The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
-// such as a traffic file, or an error. Everything that is wrong with the file is reported.
+// such as a traffic file, or an error. A seed replaces that of the
+// file. Everything that is wrong with the file is reported.
 using ReadFile = Result<std::string, std::string> (*)(const std::string& path);
-Result<Scenario, std::vector<text::FileError>> parse_scenario(std::string_view text,
-                                                              std::string_view name,
-                                                              ReadFile read_file);
+Result<Scenario, std::vector<text::FileError>> parse_scenario(
+    std::string_view text, std::string_view name, ReadFile read_file,
+    std::optional<std::uint64_t> seed = {});
 
 }  // namespace openmrc::sim

@@ -83,6 +83,15 @@ TEST(Scenario, ReadsItsTop) {
   EXPECT_EQ(scenario.port_detection, Picoseconds(1'000'000));
 }
 
+TEST(Scenario, SeedOfTheCallerReplacesThatOfTheFile) {
+  const std::string text =
+      "seed = 42\n" + with("[[fault]]\nkind = 'cut'\nof = 'uplinks'\nrandom = 9\n");
+  const auto scenario = parse_scenario(text, "test", read_test_file, 7);
+  ASSERT_TRUE(scenario) << to_string(scenario.error());
+  EXPECT_EQ(scenario->seed, 7U);
+  EXPECT_NE(scenario->faults, scenario_of(text).faults) << "what is drawn follows the seed";
+}
+
 TEST(Scenario, ReadsTransports) {
   const auto mrc = std::get<MrcTransport>(
       scenario_of(with("[transport]\nkind = 'mrc'\nevs = 16\nactive_per_plane = 2\nmin_active = 3\n"

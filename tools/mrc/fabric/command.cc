@@ -20,6 +20,7 @@
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/plan.h"
 #include "openmrc/fabric/shape_keys.h"
+#include "openmrc/text/numbers.h"
 #include "openmrc/text/toml.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/draw.h"
@@ -212,9 +213,9 @@ int check(const CheckOptions& options) {
       "  {:>11} random paths, seed {}: {} with three switches, {} with one; each in one plane,\n"
       "              followed by its carrier link by link, and read from it again\n"
       "All hold; {:.2f} s.\n",
-      with_commas(checked->switch_usids), with_commas(checked->host_usids),
-      with_commas(checked->inner_addresses), with_commas(checked->paths), options.seed,
-      with_commas(checked->paths_by_switches[3]), with_commas(checked->paths_by_switches[1]),
+      text::grouped(checked->switch_usids), text::grouped(checked->host_usids),
+      text::grouped(checked->inner_addresses), text::grouped(checked->paths), options.seed,
+      text::grouped(checked->paths_by_switches[3]), text::grouped(checked->paths_by_switches[1]),
       taken.count());
   return 0;
 }
