@@ -116,7 +116,7 @@ class Files(unittest.TestCase):
             path.write_bytes(TOPOLOGY.replace(b"Tiers 2", b"Tiers 3"))
             done = mrc("check", path)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(b"line 2: Tiers: only topologies of two tiers fit", done.stderr)
+            self.assertIn(b"tiny.topo:2: Tiers: only topologies of two tiers fit", done.stderr)
 
 
 class Path(unittest.TestCase):

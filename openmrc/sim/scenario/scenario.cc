@@ -46,11 +46,21 @@ class ScenarioReader {
     read_switches();
     const auto fabric = read_fabric();
     TableReader* workload = top().require_section("workload");
-    if (!fabric) return;  // nothing else can be checked
-    read_transport(*fabric);
-    if (workload != nullptr) scenario_.workload = read_workload(*workload, *fabric, read_file_);
-    read_faults(top(), *fabric, scenario_);
+    if (fabric) {
+      read_transport(*fabric);
+      if (workload != nullptr) scenario_.workload = read_workload(*workload, *fabric, read_file_);
+      read_faults(top(), *fabric, scenario_);
+    } else {
+      skip_what_needs_a_fabric();
+    }
     top().finish();
+  }
+
+  void skip_what_needs_a_fabric() {
+    for (const std::string_view key : {"transport", "workload"}) {
+      if (TableReader* section = top().section(key)) section->skip_rest();
+    }
+    top().find("fault");
   }
 
   TableReader& top() { return file_.top(); }

@@ -272,9 +272,11 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
   EXPECT_EQ(error_of("title = \n" + with("")).substr(0, 7), "line 1:");
   EXPECT_EQ(error_of(""), "[fabric] is missing\n[workload] is missing");
   EXPECT_EQ(error_of(kFabric), "[workload] is missing");
-  EXPECT_EQ(error_of("[fabric]\nplanes = 4\nrows = 'two'\nuplink = 3\n[workload]\n"),
-            "line 3: fabric.rows: must be a whole number, not \"two\"\n"
-            "line 4: fabric: unknown key 'uplink': did you mean 'uplinks'?");
+  EXPECT_EQ(
+      error_of("sead = 2\n[fabric]\nplanes = 4\nrows = 'two'\nuplink = 3\n[workload]\nkind = 1\n"),
+      "line 1: unknown key 'sead': did you mean 'seed'?\n"
+      "line 4: fabric.rows: must be a whole number, not \"two\"\n"
+      "line 5: fabric: unknown key 'uplink': did you mean 'uplinks'?");
   EXPECT_EQ(error_of("seed = 2\n[fabric]\nplanes = 4\nrows = 1\n[workload]\n"),
             "line 2: fabric.hosts_per_row: is missing; or give switch_ports");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\n")),
