@@ -10,9 +10,6 @@
 
 using namespace openmrc;
 
-std::string to_string(const std::vector<host::ConfigError>& errors) {
-  return to_string(errors.front());
-}
 template <class T, class E>
 T need(Result<T, E> result) {
   if (result) return std::move(*result);

@@ -42,8 +42,9 @@ class ShapeMaker {
     diagnostics_.error(full_name(key), std::move(message));
   }
 
-  // What follows from a wrong value is not worth reporting.
+  // What follows from a wrong value or a misspelt key is not worth reporting.
   [[nodiscard]] bool any_is_invalid() const {
+    if (diagnostics_.has(section_) && !diagnostics_.is_valid(section_)) return true;
     ShapeKeys names;
     return std::ranges::any_of(shape_fields(names, section_), [&](const text::Field& field) {
       return diagnostics_.has(field.full_name()) && !diagnostics_.is_valid(field.full_name());
@@ -134,8 +135,9 @@ Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table)
   text::TableReader reader(table, "", diagnostics, known);
   reader.read(shape_fields(keys, ""));
   reader.finish();
+  if (!reader.ok()) return failure(diagnostics.take());
   const auto shape = make_shape(keys, "", diagnostics);
-  if (diagnostics.count() > 0) return failure(diagnostics.take());
+  if (!shape) return failure(diagnostics.take());
   return *shape;
 }
 

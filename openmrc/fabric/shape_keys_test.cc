@@ -108,6 +108,11 @@ TEST(ShapeKeys, EverythingThatIsWrongIsReported) {
             "hosts_per_row: is missing; or give switch_ports");
 }
 
+TEST(ShapeKeys, AMisspeltKeyIsNotAlsoMissing) {
+  EXPECT_EQ(error({key("plaines", 2, 1), key("switch_ports", 8, 2)}),
+            "line 1: unknown key 'plaines': did you mean 'planes'?");
+}
+
 TEST(ShapeKeys, ASectionIsPartOfTheKey) {
   text::TomlReader reader("[fabric]\nplanes = 8\nswitch_ports = 7\nrows = 2\n");
   ShapeKeys keys;
