@@ -41,14 +41,15 @@ TEST(FabricToml, TheCompactFormGivesTheSameShape) {
   EXPECT_TRUE(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"));
 }
 
-TEST(FabricToml, ErrorsNameTheFirstLineThatIsWrong) {
-  EXPECT_EQ(toml_error("planes = 2\nracks = 'four'\nhosts_per_rack = 3\nuplinks = 5\n"),
-            "line 2: racks: must be a whole number");
-  EXPECT_EQ(toml_error("planes = 99\n\nbogus = 3\n"), "line 1: planes: must be 1 to 16");
-  EXPECT_TRUE(
-      toml_error("racks = 2\nbogus = 3\nanother = 4\n").starts_with("line 2: bogus: unknown"));
-  EXPECT_TRUE(toml_error("[fabric]\nplanes = 2\n").starts_with("line 1: fabric: unknown key"));
-  EXPECT_EQ(toml_error(""), "planes: is missing");
+TEST(FabricToml, ErrorsNameEveryLineThatIsWrong) {
+  EXPECT_EQ(toml_error("planes = 2\nrows = 'four'\nhosts_per_row = 3\nuplinks = 5\n"),
+            "line 2: rows: must be a whole number, not \"four\"");
+  EXPECT_TRUE(toml_error("planes = 99\n\nbogus = 3\n")
+                  .starts_with("line 1: planes: must be between 1 and 16, not 99\n"
+                               "line 3: unknown key 'bogus': valid here: "));
+  EXPECT_TRUE(toml_error("[fabric]\nplanes = 2\n").find("line 1: unknown section [fabric]: ") !=
+              std::string::npos);
+  EXPECT_TRUE(toml_error("").starts_with("planes: is missing\n"));
 }
 
 TEST(FabricToml, WhatIsNoTomlIsRefusedWhereItStops) {
@@ -151,7 +152,9 @@ TEST(HtsimTopology, WhatCannotBeReadIsRefusedByLine) {
             "line 2: Nodes: must be followed by a whole number");
   EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes 32 64")),
             "line 2: Nodes: must be followed by one number only");
-  EXPECT_EQ(htsim_error(changed("Podsize 32", "Colour 32")), "line 4: Colour: is unknown");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Colour 32")), "line 4: Colour: unknown");
+  EXPECT_EQ(htsim_error(changed("Podsize 32", "Podsiez 32")),
+            "line 4: Podsiez: unknown: did you mean podsize?");
   EXPECT_EQ(htsim_error(changed("Bundle 1", "Nodes 32")),
             "line 19: Nodes: is in the wrong section");
   EXPECT_EQ(htsim_error(changed("Podsize 32", "Bundle 1")),
@@ -160,7 +163,10 @@ TEST(HtsimTopology, WhatCannotBeReadIsRefusedByLine) {
             "line 4: Nodes: given before, in line 2");
   EXPECT_EQ(htsim_error(changed("Radix_Up 2\n", "")), "radix_up: is missing in Tier 0");
   EXPECT_EQ(htsim_error(changed("Radix_Down 4\n", "")), "radix_down: is missing in Tier 1");
-  EXPECT_EQ(htsim_error(""), "nodes: is missing");
+  EXPECT_TRUE(htsim_error("").starts_with("nodes: is missing\ntiers: is missing\n"));
+  EXPECT_EQ(htsim_error("Nodes many\nTiers 3\n"),
+            "line 1: Nodes: must be followed by a whole number\n"
+            "line 2: Tiers: only topologies of two tiers fit");
 }
 
 }  // namespace

@@ -9,13 +9,17 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "openmrc/fabric/fabric_file.h"
+#include "openmrc/text/suggest.h"
 
 // htsim's format: lines of a word and a number. First what concerns all, then a section for each
 // tier, from the hosts up; a tier's downlinks are described with the tier.
 namespace openmrc::fabric {
 namespace {
+
+using text::FileError;
 
 enum Word : std::uint8_t {
   kNodes,
@@ -105,10 +109,10 @@ Result<void, std::string_view> check_fit(Section section, Word word, std::uint32
 
 class Topology {
  public:
-  [[nodiscard]] Result<void, FileError> add_line(std::string_view text, std::uint32_t line) {
+  void add_line(std::string_view text, std::uint32_t line) {
     line_ = line;
     const std::string_view word = take_word(text);
-    if (word.empty() || word.starts_with('#')) return {};
+    if (word.empty() || word.starts_with('#')) return;
     const auto number = number_in(take_word(text));
     if (!number) return failure(error(word, "must be followed by a whole number"));
     if (!take_word(text).empty()) {
@@ -116,22 +120,55 @@ class Topology {
     }
     const std::string spelling = lower(word);
     if (spelling == "tier") return open_tier(*number);
+    if (skips_tier_) return;
     const auto* const found = std::ranges::find(kSpellings, spelling);
-    if (found == kSpellings.end()) return failure(error(word, "is unknown"));
-    const auto known = static_cast<Word>(found - kSpellings.begin());
-    if ((known <= kPodsize) != (section_ == kHead)) {
-      return failure(error(word, "is in the wrong section"));
-    }
-    if (const auto fits = check_fit(section_, known, *number); !fits) {
-      return failure(error(word, std::string(fits.error())));
-    }
-    std::optional<Number>& place = numbers_[section_][known];
-    if (place) return failure(error(word, fmt::format("given before, in line {}", place->line)));
-    place = Number{*number, line};
-    return {};
+    if (found == kSpellings.end()) return error(word, unknown_word(spelling));
+    add_number(static_cast<Word>(found - kSpellings.begin()), word, *number);
   }
 
-  [[nodiscard]] Result<Shape, FileError> shape() const {
+  [[nodiscard]] Result<Shape, std::vector<FileError>> shape() {
+    require_numbers();
+    if (!errors_.empty()) return failure(std::move(errors_));
+    const Shape shape = unchecked_shape();
+    check_agreement(shape);
+    const auto fabric = Fabric::make(shape);
+    if (!fabric) errors_.push_back({.message = std::string(describe(fabric.error()))});
+    if (!errors_.empty()) return failure(std::move(errors_));
+    return shape;
+  }
+
+ private:
+  void error(std::string_view word, std::string message) {
+    errors_.push_back({.line = line_, .key = std::string(word), .message = std::move(message)});
+  }
+  [[nodiscard]] std::uint32_t at(Section section, Word word) const {
+    return numbers_[section][word].value_or(Number{}).value;
+  }
+
+  static std::string unknown_word(std::string_view spelling) {
+    const auto nearest = text::nearest_word(spelling, kSpellings);
+    return nearest ? fmt::format("unknown: did you mean {}?", kSpellings[*nearest]) : "unknown";
+  }
+
+  void open_tier(std::uint32_t tier) {
+    skips_tier_ = tier > 1;
+    if (skips_tier_) return error("Tier", "only topologies of two tiers fit");
+    section_ = tier == 0 ? kTier0 : kTier1;
+  }
+
+  void add_number(Word word, std::string_view as_written, std::uint32_t number) {
+    if ((word <= kPodsize) != (section_ == kHead)) {
+      return error(as_written, "is in the wrong section");
+    }
+    std::optional<Number>& place = numbers_[section_][word];
+    if (place) return error(as_written, fmt::format("given before, in line {}", place->line));
+    place = Number{number, line_};
+    if (const auto reason = misfit(section_, word, number)) {
+      error(as_written, std::string(*reason));
+    }
+  }
+
+  void require_numbers() {
     constexpr std::array<std::pair<Section, Word>, 8> kNeeded{{{kHead, kNodes},
                                                                {kHead, kTiers},
                                                                {kTier0, kDownlinkGbps},
@@ -140,34 +177,14 @@ class Topology {
                                                                {kTier0, kDownlinkNs},
                                                                {kTier1, kDownlinkGbps},
                                                                {kTier1, kRadixDown}}};
+    constexpr std::array<const char*, kSections> kMissing{"is missing", "is missing in Tier 0",
+                                                          "is missing in Tier 1"};
+    // A line that cannot be read may be what is missing.
+    if (!errors_.empty()) return;
     for (const auto& [section, word] : kNeeded) {
-      if (!numbers_[section][word]) {
-        return failure(FileError{.key = std::string(kSpellings[word]),
-                                 .message = section == kHead    ? "is missing"
-                                            : section == kTier0 ? "is missing in Tier 0"
-                                                                : "is missing in Tier 1"});
-      }
+      if (numbers_[section][word]) continue;
+      errors_.push_back({.key = std::string(kSpellings[word]), .message = kMissing[section]});
     }
-    const Shape shape = unchecked_shape();
-    if (auto agreed = check_agreement(shape); !agreed) return failure(std::move(agreed.error()));
-    if (const auto fabric = Fabric::make(shape); !fabric) {
-      return failure(FileError{.message = std::string(describe(fabric.error()))});
-    }
-    return shape;
-  }
-
- private:
-  [[nodiscard]] FileError error(std::string_view word, std::string message) const {
-    return {.line = line_, .key = std::string(word), .message = std::move(message)};
-  }
-  [[nodiscard]] std::uint32_t at(Section section, Word word) const {
-    return numbers_[section][word].value_or(Number{}).value;
-  }
-
-  [[nodiscard]] Result<void, FileError> open_tier(std::uint32_t tier) {
-    if (tier > 1) return failure(error("Tier", "only topologies of two tiers fit"));
-    section_ = tier == 0 ? kTier0 : kTier1;
-    return {};
   }
 
   [[nodiscard]] Shape unchecked_shape() const {
@@ -183,43 +200,39 @@ class Topology {
             .uplink_delay = nanoseconds(uplink_ns.value)};
   }
 
-  // What follows from other lines and is said all the same has to agree with them.
-  [[nodiscard]] Result<void, FileError> check_agreement(const Shape& shape) const {
-    const auto check = [&](Section section, Word word, bool agrees,
-                           std::string_view reason) -> Result<void, FileError> {
-      const auto& said = numbers_[section][word];
-      if (!said || agrees) return {};
-      return failure(FileError{said->line, std::string(kSpellings[word]), std::string(reason)});
+  // What follows from other lines and is given all the same has to agree with them.
+  void check_agreement(const Shape& shape) {
+    const auto check = [&](Section section, Word word, bool agrees, const char* reason) {
+      const auto& given = numbers_[section][word];
+      if (!given || agrees) return;
+      errors_.push_back(
+          {.line = given->line, .key = std::string(kSpellings[word]), .message = reason});
     };
-    const std::uint64_t hosts = std::uint64_t{shape.racks} * shape.hosts_per_rack;
-    auto nodes = check(kHead, kNodes, at(kHead, kNodes) == hosts,
-                       "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one "
-                       "link to each T0");
-    if (!nodes) return nodes;
-    auto podsize =
-        check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers");
-    if (!podsize) return podsize;
+    const std::uint64_t hosts = std::uint64_t{shape.rows} * shape.hosts_per_row;
+    check(kHead, kNodes, at(kHead, kNodes) == hosts,
+          "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one link to each T0");
+    check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers");
     // In Gb/s, which 32 bits times 32 bits cannot overflow twice.
     const auto down = static_cast<double>(shape.hosts_per_rack) * at(kTier0, kDownlinkGbps);
     const auto up = static_cast<double>(shape.uplinks) * at(kTier1, kDownlinkGbps);
-    return check(kTier0, kOversubscribed, down == up * at(kTier0, kOversubscribed),
-                 "is not what follows from radix and speed of the tiers");
+    check(kTier0, kOversubscribed, down == up * at(kTier0, kOversubscribed),
+          "is not what follows from radix and speed of the tiers");
   }
 
   std::uint32_t line_ = 0;
   Section section_ = kHead;
+  bool skips_tier_ = false;  // one that is an error as a whole
   std::array<std::array<std::optional<Number>, kWords>, kSections> numbers_{};
+  std::vector<FileError> errors_;
 };
 
 }  // namespace
 
-Result<Shape, FileError> parse_htsim_topology(std::string_view text) {
+Result<Shape, std::vector<FileError>> parse_htsim_topology(std::string_view text) {
   Topology topology;
   for (std::uint32_t line = 1; !text.empty(); ++line) {
     const std::size_t length = std::min(text.find('\n'), text.size());
-    if (auto added = topology.add_line(text.substr(0, length), line); !added) {
-      return failure(std::move(added.error()));
-    }
+    topology.add_line(text.substr(0, length), line);
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return topology.shape();

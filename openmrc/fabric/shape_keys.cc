@@ -4,192 +4,141 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
+#include <string>
 #include <utility>
+
+#include "openmrc/text/table_reader.h"
 
 namespace openmrc::fabric {
 namespace {
 
-enum Key : std::uint8_t {
-  kPlanes,
-  kRacks,
-  kHostsPerRack,
-  kUplinks,
-  kSwitchPorts,
-  kHostLinkGbps,
-  kUplinkGbps,
-  kHostLinkNs,
-  kUplinkNs,
-  kKeys,
-};
-
-struct KeyRange {
-  std::string_view name;
-  std::int64_t least;
-  std::int64_t most;
-  bool takes_fractions = false;  // anything above 0, whatever `least` says
-};
-
 // Faster and longer links than there will be; they keep the arithmetic far from overflow.
-constexpr std::int64_t kGbpsMax = 1'000'000;
-constexpr std::int64_t kNsMax = 1'000'000'000;
+constexpr std::uint64_t kBitsPerSecondMax = 1'000'000'000'000'000;
+constexpr std::uint64_t kNsMax = 1'000'000'000;
 
-constexpr std::array<KeyRange, kKeys> kRanges{{
-    {"planes", 1, kPlanesMax},
-    {"racks", 1, kRacksMax},
-    {"hosts_per_rack", 1, kHostsPerRackMax},
-    {"uplinks", 0, kUplinksMax},
-    {"switch_ports", 2, std::min(kRacksMax, 2 * kHostsPerRackMax)},
-    {"host_link_gbps", 0, kGbpsMax, true},
-    {"uplink_gbps", 0, kGbpsMax, true},
-    {"host_link_ns", 1, kNsMax},
-    {"uplink_ns", 1, kNsMax},
-}};
-
-std::optional<Key> key_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kRanges, name, &KeyRange::name);
-  if (found == kRanges.end()) return std::nullopt;
-  return static_cast<Key>(found - kRanges.begin());
-}
-
-std::string all_names() {
-  std::string names;
-  for (const KeyRange& range : kRanges) {
-    if (!names.empty()) names += ", ";
-    names += range.name;
-  }
-  return names;
-}
-
-// The number, or what is wrong with it. A double holds all that any key can have.
-Result<double, std::string> checked_number(const KeyValue& from, const KeyRange& range) {
-  const auto* const whole = std::get_if<std::int64_t>(&from.value);
-  const auto* const fraction = std::get_if<double>(&from.value);
-  const auto most = static_cast<double>(range.most);
-  if (range.takes_fractions) {
-    if (whole == nullptr && fraction == nullptr) return failure(std::string("must be a number"));
-    const double number = whole != nullptr ? static_cast<double>(*whole) : *fraction;
-    if (number > 0 && number <= most) return number;  // not so if it is not a number
-    return failure(fmt::format("must be above 0 and at most {}", range.most));
-  }
-  if (whole == nullptr) return failure(std::string("must be a whole number"));
-  if (*whole >= range.least && *whole <= range.most) return static_cast<double>(*whole);
-  return failure(fmt::format("must be {} to {}", range.least, range.most));
-}
-
-// The values, each checked alone.
-class KeyTable {
+class ShapeMaker {
  public:
-  [[nodiscard]] Result<void, FileError> add(const KeyValue& from) {
-    const auto error = [&](std::string message) {
-      return FileError{from.line, std::string(from.key), std::move(message)};
-    };
-    const auto key = key_named(from.key);
-    if (!key) return failure(error(fmt::format("unknown key; there are {}", all_names())));
-    if (has(*key)) return failure(error(fmt::format("given before, in line {}", lines_[*key])));
-    const auto number = checked_number(from, kRanges[*key]);
-    if (!number) return failure(error(number.error()));
-    given_[*key] = *number;
-    lines_[*key] = from.line;
-    return {};
-  }
+  ShapeMaker(const ShapeKeys& keys, std::string_view section, text::Diagnostics& diagnostics)
+      : keys_(keys), section_(section), diagnostics_(diagnostics) {}
 
-  [[nodiscard]] bool has(Key key) const { return given_[key].has_value(); }
-  [[nodiscard]] std::optional<double> number(Key key) const { return given_[key]; }
-  [[nodiscard]] std::uint32_t count(Key key) const {
-    return static_cast<std::uint32_t>(given_[key].value_or(0));
-  }
-  // About a key that need not be there.
-  [[nodiscard]] FileError error_at(Key key, std::string message) const {
-    return {
-        .line = lines_[key], .key = std::string(kRanges[key].name), .message = std::move(message)};
+  std::optional<Shape> make() {
+    const std::size_t errors_before = diagnostics_.count();
+    Shape shape;
+    if (any_is_invalid()) return std::nullopt;
+    set_counts(shape);
+    set_links(shape);
+    if (diagnostics_.count() != errors_before) return std::nullopt;
+    const auto fabric = Fabric::make(shape);
+    if (fabric) return shape;
+    error(key_of(fabric.error()), std::string(describe(fabric.error())));
+    return std::nullopt;
   }
 
  private:
-  std::array<std::optional<double>, kKeys> given_{};
-  std::array<std::uint32_t, kKeys> lines_{};
-};
+  [[nodiscard]] std::string full_name(std::string_view key) const {
+    return section_.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
+  }
+  void error(std::string_view key, std::string message) {
+    diagnostics_.error(full_name(key), std::move(message));
+  }
 
-Result<void, FileError> set_counts(const KeyTable& table, Shape& shape) {
-  if (!table.has(kPlanes)) return failure(table.error_at(kPlanes, "is missing"));
-  shape.planes = table.count(kPlanes);
-  if (table.has(kSwitchPorts)) {
-    for (const Key key : {kRacks, kHostsPerRack, kUplinks}) {
-      if (table.has(key)) {
-        return failure(table.error_at(key, "follows from switch_ports; give one of them"));
-      }
+  // What follows from a wrong value or a misspelt key is not worth reporting.
+  [[nodiscard]] bool any_is_invalid() const {
+    if (diagnostics_.has(section_) && !diagnostics_.is_valid(section_)) return true;
+    ShapeKeys names;
+    return std::ranges::any_of(shape_fields(names, section_), [&](const text::Field& field) {
+      return diagnostics_.has(field.full_name()) && !diagnostics_.is_valid(field.full_name());
+    });
+  }
+
+  void set_counts(Shape& shape) {
+    if (!keys_.planes) error("planes", "is missing");
+    shape.planes = keys_.planes.value_or(1);
+    if (keys_.switch_ports) {
+      set_full_bisection(*keys_.switch_ports, shape);
+      return;
     }
-    const std::uint32_t ports = table.count(kSwitchPorts);
-    if (ports % 2 != 0) {
-      return failure(table.error_at(kSwitchPorts, "must be even: half of them go down"));
-    }
-    shape.racks = ports;
-    shape.hosts_per_rack = ports / 2;
+    if (!keys_.rows) error("rows", "is missing; or give switch_ports");
+    if (!keys_.hosts_per_row) error("hosts_per_row", "is missing; or give switch_ports");
+    shape.rows = keys_.rows.value_or(1);
+    shape.hosts_per_row = keys_.hosts_per_row.value_or(1);
+    shape.uplinks = keys_.uplinks.value_or(0);
+  }
+
+  void set_full_bisection(std::uint32_t ports, Shape& shape) {
+    constexpr const char* kConflict = "follows from switch_ports; give one of them";
+    if (keys_.rows) error("rows", kConflict);
+    if (keys_.hosts_per_row) error("hosts_per_row", kConflict);
+    if (keys_.uplinks) error("uplinks", kConflict);
+    if (ports % 2 != 0) error("switch_ports", "must be even: half of them are downlinks");
+    shape.rows = ports;
+    shape.hosts_per_row = ports / 2;
     shape.uplinks = ports / 2;
+  }
+
+  void set_links(Shape& shape) const {
+    shape.host_link_bits_per_second = keys_.host_link_bits_per_second;
+    shape.uplink_bits_per_second =
+        keys_.uplink_bits_per_second.value_or(keys_.host_link_bits_per_second);
+    shape.host_link_delay = keys_.host_link_delay;
+    shape.uplink_delay = keys_.uplink_delay.value_or(keys_.host_link_delay);
+  }
+
+  // Which key to look at.
+  static std::string_view key_of(ShapeError error) {
+    switch (error) {
+      case ShapeError::kPlanes: return "planes";
+      case ShapeError::kRows: return "rows";
+      case ShapeError::kHostsPerRow: return "hosts_per_row";
+      case ShapeError::kUplinks:
+      case ShapeError::kNoUplinks:
+      case ShapeError::kIdleT1s: return "uplinks";
+      case ShapeError::kSpeed: return "host_link_gbps";
+      case ShapeError::kDelay: return "host_link_ns";
+    }
     return {};
   }
-  for (const Key key : {kRacks, kHostsPerRack}) {
-    if (!table.has(key)) return failure(table.error_at(key, "is missing; or give switch_ports"));
-  }
-  shape.racks = table.count(kRacks);
-  shape.hosts_per_rack = table.count(kHostsPerRack);
-  shape.uplinks = table.count(kUplinks);
-  return {};
-}
 
-void set_links(const KeyTable& table, Shape& shape) {
-  const auto bits_per_second = [](double gbps) {
-    return static_cast<std::int64_t>(std::llround(gbps * 1e9));
-  };
-  if (const auto gbps = table.number(kHostLinkGbps)) {
-    shape.host_link_bits_per_second = bits_per_second(*gbps);
-  }
-  const auto uplink_gbps = table.number(kUplinkGbps);
-  shape.uplink_bits_per_second =
-      uplink_gbps ? bits_per_second(*uplink_gbps) : shape.host_link_bits_per_second;
-  if (table.has(kHostLinkNs)) shape.host_link_delay = nanoseconds(table.count(kHostLinkNs));
-  shape.uplink_delay =
-      table.has(kUplinkNs) ? nanoseconds(table.count(kUplinkNs)) : shape.host_link_delay;
-}
-
-// Which key to look at.
-Key key_of(ShapeError error) {
-  switch (error) {
-    case ShapeError::kPlanes: return kPlanes;
-    case ShapeError::kRacks: return kRacks;
-    case ShapeError::kHostsPerRack: return kHostsPerRack;
-    case ShapeError::kUplinks:
-    case ShapeError::kNoUplinks:
-    case ShapeError::kIdleT1s: return kUplinks;
-    case ShapeError::kSpeed: return kHostLinkGbps;
-    case ShapeError::kDelay: return kHostLinkNs;
-  }
-  return kPlanes;
-}
+  const ShapeKeys& keys_;
+  std::string_view section_;
+  text::Diagnostics& diagnostics_;
+};
 
 }  // namespace
 
-std::string to_string(const FileError& error) {
-  std::string text;
-  if (error.line > 0) text += fmt::format("line {}: ", error.line);
-  if (!error.key.empty()) text += fmt::format("{}: ", error.key);
-  return text + error.message;
+std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view name) {
+  std::vector<text::Field> fields;
+  text::Section section(fields, name);
+  section.whole("planes", keys.planes, 1, kPlanesMax).otherwise = "required";
+  section.whole("rows", keys.rows, 1, kRowsMax).otherwise = "required";
+  section.whole("hosts_per_row", keys.hosts_per_row, 1, kHostsPerRowMax).otherwise = "required";
+  section.whole("uplinks", keys.uplinks, 0, kUplinksMax);
+  section.whole("switch_ports", keys.switch_ports, 2, std::min(kRowsMax, 2 * kHostsPerRowMax))
+      .otherwise = "none";
+  section.gbps("host_link_gbps", keys.host_link_bits_per_second, kBitsPerSecondMax);
+  section.whole("host_link_ns", keys.host_link_delay, 1, kNsMax);
+  section.gbps("uplink_gbps", keys.uplink_bits_per_second, kBitsPerSecondMax).otherwise =
+      "as host_link_gbps";
+  section.whole("uplink_ns", keys.uplink_delay, 1, kNsMax).otherwise = "as host_link_ns";
+  return fields;
 }
 
-Result<Shape, FileError> shape_from(std::span<const KeyValue> keys) {
-  KeyTable table;
-  for (const KeyValue& key : keys) {
-    if (auto added = table.add(key); !added) return failure(std::move(added.error()));
-  }
-  Shape shape;
-  if (auto set = set_counts(table, shape); !set) return failure(std::move(set.error()));
-  set_links(table, shape);
-  if (const auto fabric = Fabric::make(shape); !fabric) {
-    return failure(table.error_at(key_of(fabric.error()), std::string(describe(fabric.error()))));
-  }
-  return shape;
+std::optional<Shape> make_shape(const ShapeKeys& keys, std::string_view section,
+                                text::Diagnostics& diagnostics) {
+  return ShapeMaker(keys, section, diagnostics).make();
+}
+
+Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table) {
+  ShapeKeys keys;
+  text::Diagnostics diagnostics;
+  text::KnownKeys known;
+  text::TableReader reader(table, "", diagnostics, known);
+  reader.read(shape_fields(keys, ""));
+  reader.finish();
+  if (!reader.ok()) return failure(diagnostics.take());
+  const auto shape = make_shape(keys, "", diagnostics);
+  if (!shape) return failure(diagnostics.take());
+  return *shape;
 }
 
 }  // namespace openmrc::fabric

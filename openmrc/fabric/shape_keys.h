@@ -2,42 +2,40 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <variant>
+#include <vector>
 
 #include "openmrc/base/result.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/text/diagnostics.h"
+#include "openmrc/text/fields.h"
+#include "openmrc/text/file_error.h"
+#include "openmrc/text/toml.h"
 
-// A shape as people write it: names and numbers. Files of several kinds have them.
+// A shape as people write it. Files of several kinds have these keys; docs/fabric.md explains them.
 namespace openmrc::fabric {
 
-// One line of a file.
-struct KeyValue {
-  std::string_view key{};
-  std::variant<std::monostate, std::int64_t, double> value{};  // monostate: it is no number
-  std::uint32_t line = 0;                                      // from 1; 0: unknown
+struct ShapeKeys {
+  std::optional<std::uint32_t> planes{};
+  std::optional<std::uint32_t> rows{};
+  std::optional<std::uint32_t> hosts_per_row{};
+  std::optional<std::uint32_t> uplinks{};
+  std::optional<std::uint32_t> switch_ports{};  // for two tiers and full bisection
+  std::int64_t host_link_bits_per_second = Shape{}.host_link_bits_per_second;
+  Duration host_link_delay = Shape{}.host_link_delay;
+  std::optional<std::int64_t> uplink_bits_per_second{};  // default: as the host links
+  std::optional<Duration> uplink_delay{};
 };
 
-// What is wrong with a file, and where.
-struct FileError {
-  std::uint32_t line = 0;  // 0: nowhere in particular
-  std::string key{};       // empty: no key in particular
-  std::string message{};
+std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view section);
 
-  bool operator==(const FileError&) const = default;
-};
-std::string to_string(const FileError& error);  // "line 3: planes: ..."
+// The shape that the keys describe; Fabric::make takes it. None if something is wrong with it,
+// which is then among the diagnostics.
+std::optional<Shape> make_shape(const ShapeKeys& keys, std::string_view section,
+                                text::Diagnostics& diagnostics);
 
-// The fabric that the keys describe; Fabric::make takes it. docs/fabric.md has the keys:
-//
-//   planes
-//   racks, hosts_per_rack, uplinks     or switch_ports, for two tiers and full bisection
-//   host_link_gbps, host_link_ns     speed of a NIC port; delay of its cable, one way
-//   uplink_gbps, uplink_ns           between T0 and T1; as the host links by default
-//
-// Any other key is an error.
-Result<Shape, FileError> shape_from(std::span<const KeyValue> keys);
+// Of a table that has these keys and no others.
+Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table);
 
 }  // namespace openmrc::fabric

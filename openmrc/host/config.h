@@ -14,6 +14,7 @@
 #include "openmrc/datapath/open.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/usid_plan.h"
+#include "openmrc/text/file_error.h"
 #include "openmrc/wire/settings.h"
 
 // One host's configuration: openmrc.toml. docs/guide/configuration.md has every key.
@@ -95,13 +96,7 @@ struct Config {
   std::filesystem::path file{};  // where it was read from
 };
 
-struct ConfigError {
-  std::uint32_t line = 0;  // 0: nowhere in particular
-  std::string key{};       // as in the file: "port.interface"
-  std::string message{};   // what is wrong and what would be right
-  std::string file{};      // empty: the text came from no file
-};
-std::string to_string(const ConfigError& error);  // "openmrc.toml: line 3: paths.evs: ..."
+using ConfigError = text::FileError;
 
 // Everything that is wrong with it, not only the first.
 Result<Config, std::vector<ConfigError>> parse_config(std::string_view text);
@@ -114,7 +109,7 @@ struct ConfigKey {
   std::string section{};  // empty: at the top
   std::string name{};
   std::string type{};
-  std::string preset{};  // what holds without it
+  std::string default_text{};
   std::string range{};
 };
 std::vector<ConfigKey> config_keys();

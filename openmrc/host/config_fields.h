@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "openmrc/fabric/shape_keys.h"
 #include "openmrc/host/config.h"
+#include "openmrc/text/fields.h"
+#include "openmrc/text/table_reader.h"
 
 // The one table of the keys of openmrc.toml: reading, messages and the reference all follow it.
 namespace openmrc::host {
@@ -27,6 +26,7 @@ enum class Icrc : std::uint8_t { kVerify, kIgnore, kOff };
 struct Draft {
   Config config{};
   std::vector<PortDraft> ports{};
+  fabric::ShapeKeys shape{};
   std::string host{};
   std::string block = "fcbb:bb00::";
   Icrc icrc = Icrc::kVerify;
@@ -35,45 +35,13 @@ struct Draft {
   FaultConfig faults{};
 };
 
-// Lines of the sections and keys that the file has: "paths", "paths.evs".
-using Given = std::map<std::string, std::uint32_t, std::less<>>;
+std::vector<text::Field> fields_of(Draft& draft);
+std::vector<text::Field> port_fields_of(PortDraft& port);  // section "port"
 
-struct Field {
-  enum class Kind : std::uint8_t {
-    kWhole,
-    kHex,   // a whole number that people write in hex
-    kTime,  // in nanoseconds
-    kBytes,
-    kRate,   // bits a second
-    kShare,  // 0 to 1
-    kFlag,
-    kText,
-    kWord,   // one of `words`, by its place
-    kShape,  // of the fabric: fabric/shape_keys.h reads it
-  };
-  std::string_view section;  // empty: at the top
-  std::string_view name;
-  Kind kind = Kind::kText;
-  std::uint64_t least = 0;
-  std::uint64_t most = 0;
-  std::span<const std::string_view> words{};
-  std::function<std::uint64_t()> get{};  // of everything but texts and shares
-  std::function<void(std::uint64_t)> set{};
-  std::string* text = nullptr;
-  double* share = nullptr;
-  // What holds without the key, where that is no value; "needed" if nothing does.
-  std::string_view otherwise{};
+// Reads the file into the draft; what is wrong is among its diagnostics.
+void read_draft(text::TomlReader& file, Draft& draft);
 
-  [[nodiscard]] std::string full_name() const;  // "paths.evs"
-};
-
-std::vector<Field> fields_of(Draft& draft);
-std::vector<Field> port_fields_of(PortDraft& port);  // section "port"
-
-std::string value_text(const Field& field, std::uint64_t value);  // as the file would say it
-std::string range_text(const Field& field);                       // "1 to 256"; may be empty
-
-// Reads the file into the draft; what is wrong goes to `errors`.
-void read_toml(std::string_view text, Draft& draft, Given& given, std::vector<ConfigError>& errors);
+// Checks what was read against itself and completes the configuration.
+void check_draft(Draft& draft, text::Diagnostics& diagnostics);
 
 }  // namespace openmrc::host

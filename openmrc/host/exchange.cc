@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "openmrc/host/clock.h"
-#include "openmrc/host/units.h"
+#include "openmrc/text/units.h"
 
 namespace openmrc::host {
 namespace {
@@ -181,10 +181,11 @@ Result<ExchangeConnection, ExchangeError> ExchangeConnection::connect(const std:
     if (now() + kRetryInterval >= end) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kRetryInterval.raw()));
   }
-  return failure(fault(ExchangeFault::kUnreachable,
-                       fmt::format("no connection to {} port {} within {}: {}; is the server "
-                                   "running there, and does it listen on this port?",
-                                   host, port, time_text(timeout), reason(last_error))));
+  return failure(
+      fault(ExchangeFault::kUnreachable,
+            fmt::format("no connection to {} port {} within {}: {}; is the server "
+                        "running there, and does it listen on this port?",
+                        host, port, text::format_duration(timeout), reason(last_error))));
 }
 
 Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line, Duration timeout) {
@@ -192,7 +193,7 @@ Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line,
     return failure(
         fault(ExchangeFault::kLine, fmt::format("a line for {} holds a line break or more than "
                                                 "{}",
-                                                peer_, bytes_text(kExchangeLineMax))));
+                                                peer_, text::format_size(kExchangeLineMax))));
   }
   const std::string whole = std::string(json_line) + '\n';
   std::string_view left = whole;
@@ -208,7 +209,7 @@ Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line,
       return failure(system_fault(fmt::format("sending to {}", peer_)));
     } else if (!wait_for(socket_.get(), POLLOUT, end)) {
       return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("{} accepted no data for {}", peer_, time_text(timeout))));
+                           fmt::format("{} accepted no data for {}", peer_, text::format_duration(timeout))));
     }
   }
   return {};
@@ -226,8 +227,9 @@ Result<std::string, ExchangeError> ExchangeConnection::receive(Duration timeout)
     }
     searched_ = inbox_.size();
     if (inbox_.size() > kExchangeLineMax) {
-      return failure(fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}",
-                                                             peer_, bytes_text(kExchangeLineMax))));
+      return failure(
+          fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}", peer_,
+                                                  text::format_size(kExchangeLineMax))));
     }
     if (auto read = read_some(end, timeout); !read) return failure(std::move(read.error()));
   }
@@ -255,7 +257,7 @@ Result<void, ExchangeError> ExchangeConnection::read_some(Instant end, Duration 
     }
     if (!wait_for(socket_.get(), POLLIN, end)) {
       return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("no data from {} for {}", peer_, time_text(timeout))));
+                           fmt::format("no data from {} for {}", peer_, text::format_duration(timeout))));
     }
   }
 }
@@ -320,7 +322,7 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     if (!wait_for(socket_.get(), POLLIN, end)) {
       return failure(fault(
           ExchangeFault::kTimeout,
-          fmt::format("no client connected to TCP port {} within {}", port_, time_text(timeout))));
+          fmt::format("no client connected to TCP port {} within {}", port_, text::format_duration(timeout))));
     }
   }
 }

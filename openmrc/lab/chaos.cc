@@ -10,8 +10,8 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/host/interrupt.h"
-#include "openmrc/host/units.h"
 #include "openmrc/lab/layout.h"
+#include "openmrc/text/units.h"
 
 namespace openmrc::lab {
 namespace {
@@ -130,7 +130,7 @@ std::string to_string(const ChaosFault& fault) {
     text += fmt::format(" --loss {:g}%", fault.fault.loss / 100.0);
   }
   if (fault.flaps_hz > 0) text += fmt::format(" {:g} times a second", fault.flaps_hz);
-  return text + " for " + host::time_text(fault.end - fault.at);
+  return text + " for " + text::format_duration(fault.end - fault.at);
 }
 
 std::vector<ChaosFault> draw_chaos(const Spec& spec, std::uint64_t seed, Duration span) {

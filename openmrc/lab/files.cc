@@ -7,8 +7,8 @@
 #include <string>
 
 #include "openmrc/host/config.h"
-#include "openmrc/host/units.h"
 #include "openmrc/lab/layout.h"
+#include "openmrc/text/units.h"
 #include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::lab {
@@ -85,7 +85,8 @@ std::string config_text(const Spec& spec, HostIndex host) {
                         name_of(plane_at(plane)), inner_address(spec, host, plane));
   }
   return text + fmt::format("\n[paths]\nevs = {}\n{}rate = \"{}\"\n{}", fabric.evs(),
-                            pace_text(spec), host::bit_rate_text(static_cast<std::uint64_t>(rate)),
+                            pace_text(spec),
+                            text::format_bit_rate(static_cast<std::uint64_t>(rate)),
                             spec.switches == Switches::kSoft ? "trimming = true\n" : "");
 }
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "openmrc/host/units.h"
+#include "openmrc/text/units.h"
 
 namespace openmrc::lab {
 namespace {
@@ -27,7 +27,7 @@ std::optional<Enum> enumerator(const std::array<std::string_view, kSize>& names,
 }
 
 std::string rate_text(const Spec& spec) {
-  return host::bit_rate_text(static_cast<std::uint64_t>(*spec.bits_per_second));
+  return text::format_bit_rate(static_cast<std::uint64_t>(*spec.bits_per_second));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "openmrc/text/field_value.h"
 #include "openmrc/text/suggest.h"
@@ -13,11 +14,7 @@ namespace openmrc::text {
 
 TableReader::TableReader(const Table& table, std::string section, Diagnostics& diagnostics,
                          KnownKeys& known)
-    : table_(table),
-      section_(std::move(section)),
-      diagnostics_(diagnostics),
-      known_keys_(known),
-      errors_before_(diagnostics.count()) {}
+    : table_(table), section_(std::move(section)), diagnostics_(diagnostics), known_keys_(known) {}
 
 std::string TableReader::full_name(std::string_view key) const {
   return section_.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
@@ -78,6 +75,11 @@ TableReader* TableReader::section(std::string_view key) {
   return open_section(key);
 }
 
+TableReader* TableReader::require_section(std::string_view key) {
+  if (!has(key)) error_here(fmt::format("[{}] is missing", full_name(key)));
+  return section(key);
+}
+
 TableReader* TableReader::open_section(std::string_view key) {
   expect(key, fmt::format("[{}]", full_name(key)));
   std::unique_ptr<TableReader>& reader = sections_[std::string(key)];
@@ -108,6 +110,7 @@ void TableReader::for_each_table(std::string_view key,
     TableReader reader(*element.as<Table>(), full_name(key), diagnostics_, known_keys_);
     read_table(reader);
     reader.finish();
+    ok_ = ok_ && reader.ok();
   }
 }
 
@@ -116,13 +119,28 @@ std::uint32_t TableReader::line_of(std::string_view key) const {
   return entry == nullptr ? 0 : entry->line;
 }
 
+bool TableReader::ok() const {
+  return ok_ && std::ranges::all_of(sections_, [](const auto& section) {
+           return section.second == nullptr || section.second->ok();
+         });
+}
+
+void TableReader::report(std::uint32_t line, std::string_view key, std::string message) {
+  ok_ = false;
+  diagnostics_.error(line, key, std::move(message));
+}
+
 void TableReader::error(std::string_view key, std::string message) {
   const std::uint32_t line = line_of(key);
-  diagnostics_.error(line != 0 ? line : table_.line, full_name(key), std::move(message));
+  report(line != 0 ? line : table_.line, full_name(key), std::move(message));
 }
 
 void TableReader::error_at(const Value& value, std::string_view key, std::string message) {
-  diagnostics_.error(value.line, full_name(key), std::move(message));
+  report(value.line, full_name(key), std::move(message));
+}
+
+void TableReader::error_here(std::string message) {
+  report(table_.line, section_, std::move(message));
 }
 
 void TableReader::require(std::string_view key) {
@@ -130,6 +148,7 @@ void TableReader::require(std::string_view key) {
 }
 
 void TableReader::finish() {
+  if (std::exchange(finished_, true)) return;
   for (const Entry& entry : table_.entries) {
     if (std::ranges::find(known_, entry.key, &Known::name) == known_.end()) report_unknown(entry);
   }
@@ -142,16 +161,18 @@ void TableReader::report_unknown(const Entry& entry) {
   const bool is_section = entry.value.as<Table>() != nullptr || is_list_of_tables(entry.value);
   const std::string what = is_section ? fmt::format("unknown section [{}]", full_name(entry.key))
                                       : fmt::format("unknown key '{}'", entry.key);
-  diagnostics_.error(entry.line, section_, fmt::format("{}: {}", what, hint_for(entry.key)));
+  report(entry.line, section_, fmt::format("{}: {}", what, hint_for(entry.key)));
 }
 
 // Where the key belongs, what was probably meant, or all that there is.
 std::string TableReader::hint_for(std::string_view name) const {
+  std::vector<std::string> places;
   for (const auto& [section, key] : known_keys_) {
     if (key != name || section == section_) continue;
-    return section.empty() ? "it belongs at the top, before the first section"
-                           : fmt::format("it belongs in [{}]", section);
+    places.push_back(section.empty() ? "at the top, before the first section"
+                                     : fmt::format("in [{}]", section));
   }
+  if (!places.empty()) return fmt::format("it belongs {}", fmt::join(places, " or "));
   std::vector<std::string_view> names;
   std::vector<std::string_view> shown;
   for (const Known& known : known_) {

@@ -23,7 +23,8 @@ using KnownKeys = std::set<std::pair<std::string, std::string>>;
 
 // One table of a TOML file and what is read from it. Every `read` leaves the value alone if the key
 // is not there, so the default of a key is what its member was before. Errors are collected and
-// reading goes on. finish() reports the keys that nobody asked for.
+// reading goes on. finish() reports the keys that
+// nobody asked for.
 class TableReader {
  public:
   TableReader(const Table& table, std::string section, Diagnostics& diagnostics, KnownKeys& known);
@@ -42,20 +43,25 @@ class TableReader {
   std::vector<const Value*> elements(std::string_view key);
   // The section [key]; null if the file has none.
   TableReader* section(std::string_view key);
+  TableReader* require_section(std::string_view key);  // an error if the file has none
   // Reads and finishes each [[key]].
   void for_each_table(std::string_view key, const std::function<void(TableReader&)>& read_table);
 
   [[nodiscard]] bool has(std::string_view key) const { return table_.find(key) != nullptr; }
   [[nodiscard]] std::uint32_t line() const { return table_.line; }
   [[nodiscard]] std::uint32_t line_of(std::string_view key) const;  // 0: it is not there
-  // No error since this reader was made.
-  [[nodiscard]] bool ok() const { return diagnostics_.count() == errors_before_; }
+  // No error so far, in this table or below it.
+  [[nodiscard]] bool ok() const;
 
   void error(std::string_view key, std::string message);
   void error_at(const Value& value, std::string_view key, std::string message);
-  void require(std::string_view key);  // an error if it is not there
-  // Both this table and its sections. To be called when everything has been asked for.
+  void error_here(std::string message);  // about the table as a whole
+  void require(std::string_view key);    // an error if it is not there
+  // Reports unknown keys, here and in the sections. To be called when everything has been asked
+  // for; again, it does nothing.
   void finish();
+  // Leaves unknown keys unreported: which ones are known depends on something that is wrong.
+  void skip_rest() { finished_ = true; }
 
  private:
   struct Known {
@@ -66,6 +72,7 @@ class TableReader {
   [[nodiscard]] std::string full_name(std::string_view key) const;
   void expect(std::string_view key, std::string shown);
   TableReader* open_section(std::string_view key);
+  void report(std::uint32_t line, std::string_view key, std::string message);
   void report_unknown(const Entry& entry);
   [[nodiscard]] std::string hint_for(std::string_view name) const;
 
@@ -73,7 +80,8 @@ class TableReader {
   std::string section_;  // "" at the top
   Diagnostics& diagnostics_;
   KnownKeys& known_keys_;
-  std::size_t errors_before_ = 0;
+  bool ok_ = true;
+  bool finished_ = false;
   std::vector<Known> known_;
   std::map<std::string, std::unique_ptr<TableReader>, std::less<>> sections_;
 };

@@ -84,6 +84,29 @@ TEST(TableReader, SaysWhereAMisplacedKeyBelongs) {
       << "the file does not have the section";
 }
 
+TEST(TableReader, NamesEveryPlaceWhereAKeyBelongs) {
+  TomlReader reader("seed = 1\n");
+  std::uint32_t value = 0;
+  std::vector<Field> fields;
+  Section(fields, "paths").whole("seed", value);
+  Section(fields, "faults").whole("seed", value);
+  reader.top().read(fields);
+  reader.top().finish();
+  EXPECT_EQ(to_string(reader.diagnostics().take()),
+            "line 1: unknown key 'seed': it belongs in [faults] or in [paths]");
+}
+
+TEST(TableReader, RequiresSectionsAndSkipsWhatDependsOnAnError) {
+  TomlReader reader("[workload]\nkind = 'juggling'\nballs = 3\n");
+  EXPECT_EQ(reader.top().require_section("fabric"), nullptr);
+  TableReader* workload = reader.top().require_section("workload");
+  ASSERT_NE(workload, nullptr);
+  workload->skip_rest();
+  reader.top().finish();
+  reader.top().finish();
+  EXPECT_EQ(to_string(reader.diagnostics().take()), "[fabric] is missing");
+}
+
 TEST(TableReader, SectionsAndListsMustBeWrittenAsSuch) {
   EXPECT_EQ(errors_of("paths = 3\n"),
             "line 1: paths: is a section: write [paths] and its keys below");

@@ -57,7 +57,11 @@ const Entry* Table::find(std::string_view key) const {
 
 Result<Table, FileError> parse_toml(std::string_view text) {
   const toml::parse_result parsed = toml::parse(text);
-  if (parsed) return table_of(parsed.table());
+  if (parsed) {
+    Table file = table_of(parsed.table());
+    file.line = 0;
+    return file;
+  }
   const toml::parse_error& error = parsed.error();
   return failure(FileError{.line = error.source().begin.line,
                            .message = fmt::format("invalid TOML: {}", error.description())});

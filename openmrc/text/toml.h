@@ -20,7 +20,7 @@ using List = std::vector<Value>;
 
 struct Table {
   std::vector<Entry> entries{};  // in the order of the file
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;        // of its header; 0: the whole file
 
   [[nodiscard]] const Entry* find(std::string_view key) const;
 };

@@ -9,7 +9,7 @@
 namespace openmrc::text {
 namespace {
 
-struct Unit {
+struct Suffix {
   std::string_view name;
   std::uint64_t worth;
 };
@@ -21,34 +21,35 @@ constexpr std::uint64_t kTera = kGiga * kKilo;
 constexpr std::uint64_t kKibi = 1'024;
 
 // Small units first. Sizes are printed in the units of the first kSizesPrinted.
-constexpr Unit kTimes[]{{"ns", 1}, {"us", kKilo}, {"ms", kMega}, {"s", kGiga}};
-constexpr Unit kFineTimes[]{{"ps", 1}, {"ns", kKilo}, {"us", kMega}, {"ms", kGiga}, {"s", kTera}};
-constexpr Unit kSizes[]{{"B", 1},
-                        {"KiB", kKibi},
-                        {"MiB", kKibi* kKibi},
-                        {"GiB", kKibi* kKibi* kKibi},
-                        {"TiB", kKibi* kKibi* kKibi* kKibi},
-                        {"kB", kKilo},
-                        {"KB", kKilo},
-                        {"MB", kMega},
-                        {"GB", kGiga},
-                        {"TB", kTera}};
+constexpr Suffix kTimeSuffixes[]{{"ns", 1}, {"us", kKilo}, {"ms", kMega}, {"s", kGiga}};
+constexpr Suffix kFineTimeSuffixes[]{
+    {"ps", 1}, {"ns", kKilo}, {"us", kMega}, {"ms", kGiga}, {"s", kTera}};
+constexpr Suffix kSizeSuffixes[]{{"B", 1},
+                                 {"KiB", kKibi},
+                                 {"MiB", kKibi* kKibi},
+                                 {"GiB", kKibi* kKibi* kKibi},
+                                 {"TiB", kKibi* kKibi* kKibi* kKibi},
+                                 {"kB", kKilo},
+                                 {"KB", kKilo},
+                                 {"MB", kMega},
+                                 {"GB", kGiga},
+                                 {"TB", kTera}};
 constexpr std::size_t kSizesPrinted = 5;
-constexpr Unit kRates[]{
+constexpr Suffix kRateSuffixes[]{
     {"bit", 1}, {"kbit", kKilo}, {"mbit", kMega}, {"gbit", kGiga}, {"tbit", kTera}};
-constexpr Unit kShares[]{{"%", kShareOne / 100}};
+constexpr Suffix kShareSuffixes[]{{"%", kShareOne / 100}};
 
 struct Dimension {
   std::string_view name;
   std::string_view example;
   std::string_view base;  // of which there must be a whole number
-  std::span<const Unit> units;
+  std::span<const Suffix> units;
 };
-constexpr Dimension kDuration{"duration", "5s or 500ms", "nanoseconds", kTimes};
-constexpr Dimension kFineDuration{"duration", "5s or 500ms", "picoseconds", kFineTimes};
-constexpr Dimension kSize{"size", "64KiB", "bytes", kSizes};
-constexpr Dimension kRate{"rate", "10gbit", "bits", kRates};
-constexpr Dimension kShare{"share", "20%", "billionths", kShares};
+constexpr Dimension kDuration{"duration", "5s or 500ms", "nanoseconds", kTimeSuffixes};
+constexpr Dimension kFineDuration{"duration", "5s or 500ms", "picoseconds", kFineTimeSuffixes};
+constexpr Dimension kSize{"size", "64KiB", "bytes", kSizeSuffixes};
+constexpr Dimension kRate{"rate", "10gbit", "bits", kRateSuffixes};
+constexpr Dimension kShare{"share", "20%", "billionths", kShareSuffixes};
 
 struct Decimal {
   std::uint64_t digits = 0;  // without the point
@@ -83,11 +84,11 @@ Result<Decimal, AmountError> take_decimal(std::string_view& text) {
 }
 
 Result<std::uint64_t, AmountError> parse_amount(std::string_view text,
-                                                std::span<const Unit> units) {
+                                                std::span<const Suffix> units) {
   const auto number = take_decimal(text);
   if (!number) return failure(number.error());
   while (text.starts_with(' ')) text.remove_prefix(1);
-  const auto unit = std::ranges::find(units, text, &Unit::name);
+  const auto unit = std::ranges::find(units, text, &Suffix::name);
   if (unit == units.end()) return failure(AmountError::kSyntax);
   if (number->digits > kAmountMax / unit->worth) return failure(AmountError::kTooLarge);
   const std::uint64_t amount = number->digits * unit->worth;
@@ -119,16 +120,16 @@ Result<Time, std::string> parse_time(std::string_view text, const Dimension& dim
 }
 
 // In the largest unit that leaves it whole.
-std::string format(std::uint64_t amount, std::span<const Unit> units) {
-  const Unit* best = units.data();
-  for (const Unit& unit : units) {
+std::string format(std::uint64_t amount, std::span<const Suffix> units) {
+  const Suffix* best = units.data();
+  for (const Suffix& unit : units) {
     if (amount != 0 && amount % unit.worth == 0) best = &unit;
   }
   return fmt::format("{}{}", amount / best->worth, best->name);
 }
 
 // Differences of two times can be negative.
-std::string format_signed(std::int64_t amount, std::span<const Unit> units) {
+std::string format_signed(std::int64_t amount, std::span<const Suffix> units) {
   if (amount >= 0) return format(static_cast<std::uint64_t>(amount), units);
   return "-" + format(0 - static_cast<std::uint64_t>(amount), units);
 }
@@ -158,13 +159,15 @@ Result<std::uint32_t, std::string> parse_share(std::string_view text) {
   return static_cast<std::uint32_t>(*share);
 }
 
-std::string format_duration(Duration time) { return format_signed(time.raw(), kTimes); }
-std::string format_duration(Picoseconds time) { return format_signed(time.raw(), kFineTimes); }
+std::string format_duration(Duration time) { return format_signed(time.raw(), kTimeSuffixes); }
+std::string format_duration(Picoseconds time) {
+  return format_signed(time.raw(), kFineTimeSuffixes);
+}
 std::string format_size(std::uint64_t bytes) {
-  return format(bytes, std::span(kSizes).first(kSizesPrinted));
+  return format(bytes, std::span(kSizeSuffixes).first(kSizesPrinted));
 }
 std::string format_bit_rate(std::uint64_t bits_per_second) {
-  return format(bits_per_second, kRates);
+  return format(bits_per_second, kRateSuffixes);
 }
 
 }  // namespace openmrc::text

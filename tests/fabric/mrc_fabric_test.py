@@ -103,7 +103,7 @@ class Files(unittest.TestCase):
     def test_a_mistake_is_named_with_its_line(self):
         done = mrc("check", "-", stdin=b"planes = 2\nracks = 4\nhosts = 4\n")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"'-', line 3: hosts: unknown key", done.stderr)
+        self.assertIn(b"-:3: unknown key 'hosts'", done.stderr)
         self.assertIn(b"cannot read '/nowhere'", mrc("plan", "/nowhere").stderr)
 
     def test_topologies_of_htsim_are_read_by_their_name(self):
@@ -116,7 +116,7 @@ class Files(unittest.TestCase):
             path.write_bytes(TOPOLOGY.replace(b"Tiers 2", b"Tiers 3"))
             done = mrc("check", path)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(b"line 2: Tiers: only topologies of two tiers fit", done.stderr)
+            self.assertIn(b"tiny.topo:2: Tiers: only topologies of two tiers fit", done.stderr)
 
 
 class Path(unittest.TestCase):

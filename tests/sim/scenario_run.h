@@ -35,7 +35,7 @@ inline Scenario example(const std::string& name) {
   }
   auto scenario = parse_scenario(*text, name, read_whole_file);
   if (scenario) return *std::move(scenario);
-  ADD_FAILURE() << to_string(scenario.error(), path);
+  ADD_FAILURE() << path << ":\n" << to_string(scenario.error());
   return {};
 }
 

@@ -18,6 +18,9 @@
 namespace openmrc::sim {
 namespace {
 
+using text::human;
+using text::Unit;
+
 constexpr double kLineHeight = 18;
 constexpr double kLeft = 52;  // of the plot: room for the numbers of its axis
 constexpr int kTicksUp = 5;   // about

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 // Charts as SVG, for a page that has the style of chart_style.h.
 namespace openmrc::sim {
@@ -34,7 +34,7 @@ struct Series {
 // The axis upwards starts at 0 and is never logarithmic.
 struct Axis {
   std::string name{};
-  Unit unit = Unit::kCount;
+  text::Unit unit = text::Unit::kCount;
   double from = 0;
   double to = 0;  // 0: as far as the data goes
   bool logarithmic = false;

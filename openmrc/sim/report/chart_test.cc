@@ -9,6 +9,8 @@
 namespace openmrc::sim {
 namespace {
 
+using text::Unit;
+
 // 0 to 2 ms across, 52 to 506 pixels; upwards 0 to 108 packets.
 Chart simple_chart(Drawn drawn) {
   Chart chart{.title = "A chart",

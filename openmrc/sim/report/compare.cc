@@ -13,6 +13,11 @@
 namespace openmrc::sim {
 namespace {
 
+using text::grouped;
+using text::human;
+using text::significant;
+using text::Unit;
+
 using Json = nlohmann::ordered_json;
 using Value = std::optional<double>;
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/result/result.h"
+#include "openmrc/text/numbers.h"
 
 // Two results side by side: the same scenario with two transports, two seeds, two versions.
 namespace openmrc::sim {
@@ -15,7 +15,7 @@ namespace openmrc::sim {
 struct ComparedFigure {
   std::string_view key{};    // for programs
   std::string_view label{};  // for people
-  Unit unit = Unit::kCount;
+  text::Unit unit = text::Unit::kCount;
   std::optional<double> first{};  // empty: the run has no such figure
   std::optional<double> second{};
 

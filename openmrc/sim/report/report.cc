@@ -9,16 +9,24 @@
 
 #include "openmrc/sim/report/chart_style.h"
 #include "openmrc/sim/report/compare.h"
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/report/markup.h"
 #include "openmrc/sim/report/report_charts.h"
 #include "openmrc/sim/report/report_style.h"
 #include "openmrc/sim/report/result_table.h"
 #include "openmrc/sim/report/verdict.h"
 #include "openmrc/sim/result/figures.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::sim {
 namespace {
+
+using text::grouped;
+using text::human;
+using text::human_bytes;
+using text::human_count;
+using text::human_rate;
+using text::human_share;
+using text::significant;
 
 constexpr std::size_t kFaultsReported = 50;
 constexpr std::size_t kFlowsShown = 20;

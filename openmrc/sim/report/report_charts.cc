@@ -11,11 +11,16 @@
 #include "openmrc/core/paths/ev_state.h"
 #include "openmrc/sim/report/chart_data.h"
 #include "openmrc/sim/report/chart_style.h"
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/result/figures.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::sim {
 namespace {
+
+using text::grouped;
+using text::human;
+using text::human_rate;
+using text::Unit;
 
 constexpr std::size_t kBucketsMax = 600;  // a wide chart has not many more pixels; others half
 constexpr std::size_t kCurvePointsMax = 500;

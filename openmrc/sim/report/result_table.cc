@@ -5,11 +5,17 @@
 
 #include <algorithm>
 
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/result/figures.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::sim {
 namespace {
+
+using text::grouped;
+using text::human;
+using text::human_bytes;
+using text::human_rate;
+using text::human_share;
 
 using Rows = std::vector<TableRow>;
 

@@ -9,6 +9,11 @@
 namespace openmrc::sim {
 namespace {
 
+using text::grouped;
+using text::scale_for;
+using text::significant;
+using text::Unit;
+
 // Rounding of the last digits must not cost the tick at an end.
 constexpr double kSlack = 1e-9;
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 // Axes of charts.
 namespace openmrc::sim {
@@ -22,7 +22,7 @@ std::vector<double> logarithmic_ticks(double from, double to);
 // 2'000'000'000 ps has ticks from 0 to 2, and its unit is ms.
 class Ruler {
  public:
-  Ruler(Unit unit, double from, double to, bool logarithmic, int about);
+  Ruler(text::Unit unit, double from, double to, bool logarithmic, int about);
 
   [[nodiscard]] const std::vector<double>& ticks() const { return ticks_; }
   [[nodiscard]] std::string label(double tick) const;
@@ -35,7 +35,7 @@ class Ruler {
   [[nodiscard]] double place_of_tick(double tick) const;
 
  private:
-  Scale scale_;
+  text::Scale scale_;
   bool logarithmic_;
   double from_;
   double to_;

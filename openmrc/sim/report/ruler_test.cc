@@ -6,6 +6,8 @@
 namespace openmrc::sim {
 namespace {
 
+using text::Unit;
+
 using Numbers = std::vector<double>;
 
 void expect_near(const Numbers& numbers, const Numbers& expected) {

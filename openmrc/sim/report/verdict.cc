@@ -5,12 +5,19 @@
 
 #include <algorithm>
 
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/result/fault_effect.h"
 #include "openmrc/sim/result/figures.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::sim {
 namespace {
+
+using text::grouped;
+using text::human;
+using text::human_bytes;
+using text::human_rate;
+using text::human_share;
+using text::significant;
 
 std::string plural(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");

@@ -14,6 +14,8 @@
 namespace openmrc::sim {
 namespace {
 
+using text::FileError;
+
 using Flow = FlowList::Flow;
 using Read = Result<void, std::string>;  // what is wrong with the line that is being read
 
@@ -47,12 +49,12 @@ bool parse_start(std::string_view text, Picoseconds& start) {
 
 class TrafficReader {
  public:
-  Result<HtsimTraffic, ScenarioError> read(std::string_view text) {
+  Result<HtsimTraffic, FileError> read(std::string_view text) {
     while (!text.empty()) {
       ++line_;
       const std::size_t end = std::min(text.find('\n'), text.size());
-      if (auto read = read_line(words_of(text.substr(0, end))); !read) {
-        return failure(ScenarioError{.line = line_, .text = std::move(read.error())});
+      if (auto problem = read_line(words_of(text.substr(0, end)))) {
+        return failure(FileError{.line = line_, .message = std::move(*problem)});
       }
       text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -193,14 +195,12 @@ class TrafficReader {
     return {};
   }
 
-  [[nodiscard]] Result<void, ScenarioError> check_counts() {
-    if (nodes_.value == 0) {
-      return failure(ScenarioError{.line = nodes_.line, .text = "Nodes is missing"});
-    }
+  std::optional<FileError> check_counts() {
+    if (nodes_.value == 0) return FileError{.line = nodes_.line, .message = "Nodes is missing"};
     const auto differs = [](const Count& count, std::size_t there, std::string_view what) {
-      return ScenarioError{
+      return FileError{
           .line = count.line,
-          .text = fmt::format("the file says {} {} and has {}", count.value, what, there)};
+          .message = fmt::format("the file says {} {} and has {}", count.value, what, there)};
     };
     if (connections_.value != origins_.size()) {
       return failure(differs(connections_, origins_.size(), "connections"));
@@ -213,37 +213,34 @@ class TrafficReader {
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       const Flow& flow = traffic_.list.flows[i];
       if (flow.from < nodes_.value && flow.to < nodes_.value) continue;
-      return failure(
-          ScenarioError{.line = origins_[i].line,
-                        .text = fmt::format("{}->{}: the last of {} nodes is {}", flow.from,
-                                            flow.to, nodes_.value, nodes_.value - 1)});
+      return FileError{.line = origins_[i].line,
+                       .message = fmt::format("{}->{}: the last of {} nodes is {}", flow.from,
+                                              flow.to, nodes_.value, nodes_.value - 1)};
     }
     return {};
   }
 
-  [[nodiscard]] Result<void, ScenarioError> connect_triggers() {
+  std::optional<FileError> connect_triggers() {
     std::vector<Flow>& flows = traffic_.list.flows;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const auto [line, id] = origins_[i];
       if (id == 0) continue;
       const auto found = triggers_by_id_.find(id);
       if (found == triggers_by_id_.end() || found->second.declared_in == 0) {
-        return failure(
-            ScenarioError{.line = line, .text = fmt::format("there is no trigger {}", id)});
+        return FileError{.line = line, .message = fmt::format("there is no trigger {}", id)};
       }
       const std::int32_t by = found->second.fired_by;
       if (by < 0) {
-        return failure(
-            ScenarioError{.line = line, .text = fmt::format("no flow fires trigger {}", id)});
+        return FileError{.line = line, .message = fmt::format("no flow fires trigger {}", id)};
       }
       const Flow& other = flows[static_cast<std::size_t>(by)];
       if (other.from != flows[i].from && other.to != flows[i].from) {
-        return failure(ScenarioError{
-            .line = line,
-            .text = fmt::format("host {} cannot know of trigger {}, which the flow {}->{} of line "
-                                "{} fires: it neither sends nor receives it",
-                                flows[i].from, id, other.from, other.to,
-                                origins_[static_cast<std::size_t>(by)].line)});
+        return FileError{.line = line,
+                         .message = fmt::format(
+                             "host {} cannot know of trigger {}, which the flow {}->{} of line "
+                             "{} fires: it neither sends nor receives it",
+                             flows[i].from, id, other.from, other.to,
+                             origins_[static_cast<std::size_t>(by)].line)};
       }
       flows[i].after = by;
     }
@@ -263,7 +260,7 @@ class TrafficReader {
 
 }  // namespace
 
-Result<HtsimTraffic, ScenarioError> parse_htsim_traffic(std::string_view text) {
+Result<HtsimTraffic, text::FileError> parse_htsim_traffic(std::string_view text) {
   return TrafficReader().read(text);
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "openmrc/base/result.h"
-#include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/sim/workload/workload.h"
+#include "openmrc/text/file_error.h"
 
 namespace openmrc::sim {
 
@@ -29,6 +29,6 @@ struct HtsimTraffic {
 // or has been acknowledged. Whether the file says recv_done_trigger or send_done_trigger makes no
 // difference. Barriers, multishot triggers and failures are errors. Priorities (`prio`) and message
 // numbers (`msg`) mean nothing here and are passed over.
-Result<HtsimTraffic, ScenarioError> parse_htsim_traffic(std::string_view text);
+Result<HtsimTraffic, text::FileError> parse_htsim_traffic(std::string_view text);
 
 }  // namespace openmrc::sim

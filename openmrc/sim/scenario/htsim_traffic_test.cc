@@ -10,7 +10,7 @@ namespace {
 
 std::string error_of(std::string_view text) {
   const auto traffic = parse_htsim_traffic(text);
-  return traffic ? "" : to_string(traffic.error(), "x.cm");
+  return traffic ? "" : to_string(traffic.error());
 }
 
 TEST(HtsimTraffic, ReadsFlowsAndTriggers) {
@@ -25,7 +25,7 @@ TEST(HtsimTraffic, ReadsFlowsAndTriggers) {
       "1->0 id 3 msg trigger 2 size 99 msg 1\n"
       "trigger id 1 oneshot\n"
       "trigger id 2 oneshot");
-  ASSERT_TRUE(traffic.has_value()) << to_string(traffic.error(), "x.cm");
+  ASSERT_TRUE(traffic.has_value()) << to_string(traffic.error());
   EXPECT_EQ(traffic->nodes, 3U);
   const auto& flows = traffic->list.flows;
   ASSERT_EQ(flows.size(), 3U);
@@ -49,47 +49,47 @@ TEST(HtsimTraffic, StartsAreInPicoseconds) {
 }
 
 TEST(HtsimTraffic, SaysWhatIsWrongWithALine) {
-  EXPECT_EQ(error_of("Nodes three\n"), "x.cm:1: 'Nodes' needs a number");
-  EXPECT_EQ(error_of("Nodes 3\nHosts 3\n"), "x.cm:2: 'Hosts' begins no line of a traffic file");
-  EXPECT_EQ(error_of("0->x start 0 size 1\n"), "x.cm:1: '0->x' must be two hosts, such as 0->5");
-  EXPECT_EQ(error_of("0->1 start 0 size\n"), "x.cm:1: 'size' needs a value");
-  EXPECT_EQ(error_of("0->1 start -1 size 1\n"), "x.cm:1: 'start' cannot be -1");
-  EXPECT_EQ(error_of("0->1 start 0 bytes 1\n"), "x.cm:1: 'bytes' is not known of a flow");
-  EXPECT_EQ(error_of("0->1 start 0\n"), "x.cm:1: a flow needs a size above 0");
-  EXPECT_EQ(error_of("0->1 size 1\n"), "x.cm:1: a flow needs either a start or a trigger");
+  EXPECT_EQ(error_of("Nodes three\n"), "line 1: 'Nodes' needs a number");
+  EXPECT_EQ(error_of("Nodes 3\nHosts 3\n"), "line 2: 'Hosts' begins no line of a traffic file");
+  EXPECT_EQ(error_of("0->x start 0 size 1\n"), "line 1: '0->x' must be two hosts, such as 0->5");
+  EXPECT_EQ(error_of("0->1 start 0 size\n"), "line 1: 'size' needs a value");
+  EXPECT_EQ(error_of("0->1 start -1 size 1\n"), "line 1: 'start' cannot be -1");
+  EXPECT_EQ(error_of("0->1 start 0 bytes 1\n"), "line 1: 'bytes' is not known of a flow");
+  EXPECT_EQ(error_of("0->1 start 0\n"), "line 1: a flow needs a size above 0");
+  EXPECT_EQ(error_of("0->1 size 1\n"), "line 1: a flow needs either a start or a trigger");
   EXPECT_EQ(error_of("0->1 start 0 trigger 1 size 1\n"),
-            "x.cm:1: a flow needs either a start or a trigger");
+            "line 1: a flow needs either a start or a trigger");
   EXPECT_EQ(error_of("failure switch_type TOR switch_id 1 link_id 1\n"),
-            "x.cm:1: failures belong in the scenario, as [[fault]]");
+            "line 1: failures belong in the scenario, as [[fault]]");
 }
 
 TEST(HtsimTraffic, SaysWhatIsWrongWithATrigger) {
   EXPECT_EQ(error_of("trigger id 1 barrier count 2\n"),
-            "x.cm:1: only oneshot triggers can be used, not barrier");
-  EXPECT_EQ(error_of("trigger oneshot\n"), "x.cm:1: a trigger needs an id above 0");
-  EXPECT_EQ(error_of("trigger id one oneshot\n"), "x.cm:1: a trigger's id must be a number");
-  EXPECT_EQ(error_of("trigger id 1\n"), "x.cm:1: a trigger needs a kind: oneshot");
-  EXPECT_EQ(error_of("trigger id 1 twice\n"), "x.cm:1: 'twice' is not known of a trigger");
+            "line 1: only oneshot triggers can be used, not barrier");
+  EXPECT_EQ(error_of("trigger oneshot\n"), "line 1: a trigger needs an id above 0");
+  EXPECT_EQ(error_of("trigger id one oneshot\n"), "line 1: a trigger's id must be a number");
+  EXPECT_EQ(error_of("trigger id 1\n"), "line 1: a trigger needs a kind: oneshot");
+  EXPECT_EQ(error_of("trigger id 1 twice\n"), "line 1: 'twice' is not known of a trigger");
   EXPECT_EQ(error_of("trigger id 1 oneshot\ntrigger id 1 oneshot\n"),
-            "x.cm:2: trigger 1 stands in line 1 already");
+            "line 2: trigger 1 stands in line 1 already");
   EXPECT_EQ(error_of("0->1 start 0 size 1 send_done_trigger 1\n"
                      "0->1 start 0 size 1 send_done_trigger 1\n"),
-            "x.cm:2: trigger 1 is fired in line 1 already");
+            "line 2: trigger 1 is fired in line 1 already");
 }
 
 TEST(HtsimTraffic, SaysWhatDoesNotFitTogether) {
-  EXPECT_EQ(error_of("Connections 0\n"), "x.cm: Nodes is missing");
+  EXPECT_EQ(error_of("Connections 0\n"), "Nodes is missing");
   EXPECT_EQ(error_of("Nodes 2\nConnections 2\n0->1 start 0 size 1\n"),
-            "x.cm:2: the file says 2 connections and has 1");
+            "line 2: the file says 2 connections and has 1");
   EXPECT_EQ(error_of("Nodes 2\nConnections 0\nTriggers 1\n"),
-            "x.cm:3: the file says 1 triggers and has 0");
+            "line 3: the file says 1 triggers and has 0");
   EXPECT_EQ(error_of("Nodes 2\nConnections 1\n0->2 start 0 size 1\n"),
-            "x.cm:3: 0->2: the last of 2 nodes is 1");
+            "line 3: 0->2: the last of 2 nodes is 1");
   EXPECT_EQ(error_of("Nodes 2\nConnections 1\n0->1 trigger 4 size 1\n"),
-            "x.cm:3: there is no trigger 4");
+            "line 3: there is no trigger 4");
   EXPECT_EQ(error_of("Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 4 size 1\n"
                      "trigger id 4 oneshot\n"),
-            "x.cm:4: no flow fires trigger 4");
+            "line 4: no flow fires trigger 4");
 }
 
 TEST(HtsimTraffic, TriggersMustBeLocal) {
@@ -97,7 +97,7 @@ TEST(HtsimTraffic, TriggersMustBeLocal) {
                      "0->1 start 0 size 1 recv_done_trigger 1\n"
                      "2->3 trigger 1 size 1\n"
                      "trigger id 1 oneshot\n"),
-            "x.cm:5: host 2 cannot know of trigger 1, which the flow 0->1 of line 4 fires: it "
+            "line 5: host 2 cannot know of trigger 1, which the flow 0->1 of line 4 fires: it "
             "neither sends nor receives it");
 }
 

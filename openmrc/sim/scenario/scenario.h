@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "openmrc/sim/result/result.h"
 #include "openmrc/sim/scenario/faults.h"
 #include "openmrc/sim/workload/workload.h"
+#include "openmrc/text/file_error.h"
 
 namespace openmrc::sim {
 
@@ -75,17 +77,12 @@ struct Scenario {
   Picoseconds port_detection{10'000'000};  // how long a NIC takes to see its link go or come
 };
 
-// Where a scenario file is wrong, and how.
-struct ScenarioError {
-  std::uint32_t line = 0;  // 0: the file as a whole
-  std::string text{};
-};
-std::string to_string(const ScenarioError& error, std::string_view file);
-
 // The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
-// such as a traffic file, or an error.
+// such as a traffic file, or an error. A seed replaces that of the
+// file. Everything that is wrong with the file is reported.
 using ReadFile = Result<std::string, std::string> (*)(const std::string& path);
-Result<Scenario, ScenarioError> parse_scenario(std::string_view text, std::string_view name,
-                                               ReadFile read_file);
+Result<Scenario, std::vector<text::FileError>> parse_scenario(
+    std::string_view text, std::string_view name, ReadFile read_file,
+    std::optional<std::uint64_t> seed = {});
 
 }  // namespace openmrc::sim

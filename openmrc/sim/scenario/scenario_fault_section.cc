@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/sim/scenario/scenario_fault_section.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -8,17 +11,21 @@
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/sim/scenario/scenario_faults.h"
-#include "openmrc/sim/scenario/scenario_units.h"
+#include "openmrc/text/table_reader.h"
+#include "openmrc/text/units.h"
 
 namespace openmrc::sim {
 namespace {
 
 using fabric::Element;
 using fabric::Fabric;
+using text::Field;
+using text::TableReader;
 
 constexpr std::uint64_t kFaultStream = 0x6661756c74;  // "fault"
 
 constexpr std::uint64_t kFlapsMax = 1'000'000;
+constexpr Picoseconds kTimeMax{text::kAmountMax};
 
 enum class FaultKind : std::uint8_t {
   kCut,
@@ -30,19 +37,14 @@ enum class FaultKind : std::uint8_t {
   kPlaneDown,
 };
 
-constexpr std::array<Word<FaultKind>, 7> kFaultKinds{{{"cut", FaultKind::kCut},
-                                                      {"flap", FaultKind::kFlap},
-                                                      {"loss", FaultKind::kLoss},
-                                                      {"slow", FaultKind::kSlow},
-                                                      {"switch-down", FaultKind::kSwitchDown},
-                                                      {"port-down", FaultKind::kPortDown},
-                                                      {"plane-down", FaultKind::kPlaneDown}}};
-constexpr std::array<Word<ElementGroup>, 4> kGroups{{{"uplinks", ElementGroup::kUplinks},
-                                                     {"host-links", ElementGroup::kHostLinks},
-                                                     {"t0", ElementGroup::kT0s},
-                                                     {"t1", ElementGroup::kT1s}}};
-constexpr std::array<Word<Direction>, 3> kDirections{
-    {{"both", Direction::kBoth}, {"up", Direction::kUpward}, {"down", Direction::kDownward}}};
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 7> kFaultKinds{
+    "cut", "flap", "loss", "slow", "switch-down", "port-down", "plane-down"};
+static_assert(static_cast<int>(FaultKind::kPlaneDown) == 6);
+constexpr std::array<std::string_view, 4> kGroups{"uplinks", "host-links", "t0", "t1"};
+static_assert(static_cast<int>(ElementGroup::kT1s) == 3);
+constexpr std::array<std::string_view, 3> kDirections{"both", "up", "down"};
+static_assert(static_cast<int>(Direction::kDownward) == 2);
 
 template <class Parsed>
 Result<Element, fabric::NameError> as_element(Result<Parsed, fabric::NameError> parsed) {
@@ -75,19 +77,20 @@ bool group_fits(FaultKind kind, ElementGroup group) {
 
 class FaultReader {
  public:
-  FaultReader(TomlSection& section, const Fabric& fabric, Rng rng)
+  FaultReader(TableReader& section, const Fabric& fabric, Rng rng)
       : section_(section), fabric_(fabric), rng_(rng) {}
 
   void read(Scenario& scenario) {
     section_.require("kind");
-    section_.read_word<FaultKind>("kind", kind_, kFaultKinds);
+    section_.read(Field::word("kind", kind_, kFaultKinds));
+    if (!section_.ok()) return section_.skip_rest();
     const std::vector<Element> elements = read_elements();
     const Breakage breakage = read_breakage();
     std::vector<BrokenElement> broken = read_times(elements);
     if (kind_ == FaultKind::kFlap) broken = read_flaps(broken);
-    if (section_.error().get()) return;
+    if (!section_.ok()) return;
     if (!expand_fault(broken, breakage, fabric_, scenario.faults, scenario.fault_notes)) {
-      section_.fail("kind", "the faults of this scenario concern too many links");
+      section_.error("kind", "the faults of this scenario concern too many links");
     }
   }
 
@@ -98,30 +101,31 @@ class FaultReader {
     std::uint64_t count = 0;
     bool all = false;
     ElementGroup group{};
-    const bool random = section_.read("random", count, {.least = 1});
-    section_.read("all", all);
-    const bool has_group = section_.read_word<ElementGroup>("of", group, kGroups);
-    const int ways = (section_.has("target") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
-    if (ways != 1) section_.fail("target", "give one of target, random and all");
+    const bool random = section_.read(Field::whole("random", count, 1));
+    section_.read(Field::flag("all", all));
+    const bool has_group = section_.read(Field::word("of", group, kGroups));
+    const int ways = (section_.has("what") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
+    if (ways != 1) section_.error("what", "give one of what, random and all");
     if (!random && !all) {
-      if (has_group) section_.fail("of", "goes with random or all");
+      if (has_group) section_.error("of", "goes with random or all");
       return named;
     }
     section_.require("of");
     const std::uint64_t size = check_group(group);
-    if (count > size) section_.fail("random", fmt::format("the fabric has {} of them", size));
-    if (section_.error().get()) return {};
+    if (count > size) section_.error("random", fmt::format("the fabric has {} of them", size));
+    if (!section_.ok()) return {};
     return random ? draw(group, count, rng_, fabric_) : all_of(group, fabric_);
   }
 
   std::vector<Element> read_names() {
     std::vector<Element> result;
-    for (const toml::node* node : section_.elements("target")) {
-      const auto element = parse_target(kind_, fabric_, node->value_or(std::string_view()));
+    for (const text::Value* value : section_.elements("what")) {
+      const auto* name = value->as<std::string>();
+      const auto element = parse_target(kind_, fabric_, name != nullptr ? *name : "");
       if (element) {
         result.push_back(*element);
       } else {
-        section_.fail_at(*node, "target", to_string(element.error()));
+        section_.error_at(*value, "what", to_string(element.error()));
       }
     }
     return result;
@@ -129,9 +133,9 @@ class FaultReader {
 
   // How many there are.
   std::uint64_t check_group(ElementGroup group) {
-    if (!group_fits(kind_, group)) section_.fail("of", "cannot have a fault of this kind");
+    if (!group_fits(kind_, group)) section_.error("of", "cannot have a fault of this kind");
     const std::uint64_t size = size_of(group, fabric_);
-    if (size == 0) section_.fail("of", "the fabric has none of them");
+    if (size == 0) section_.error("of", "the fabric has none of them");
     return size;
   }
 
@@ -139,26 +143,27 @@ class FaultReader {
     Breakage breakage;
     if (kind_ == FaultKind::kLoss) {
       section_.require("rate");
-      section_.read_share("rate", breakage.loss_per_billion);
+      section_.read(Field::share("rate", breakage.loss_per_billion));
     } else if (kind_ == FaultKind::kSlow) {
       breakage.speed_percent = read_speed();
     } else {
       breakage.down = true;
-      section_.read("seen", breakage.seen_by_nic);
+      section_.read(Field::flag("seen", breakage.seen_by_nic));
     }
     if (kind_ <= FaultKind::kSlow) {
-      section_.read_word<Direction>("direction", breakage.direction, kDirections);
+      section_.read(Field::word("direction", breakage.direction, kDirections));
     }
     return breakage;
   }
 
   std::uint16_t read_speed() {
-    constexpr std::uint32_t kPercent = kBillion / 100;
-    std::uint32_t speed = kBillion;
+    constexpr std::uint32_t kPercent = text::kShareOne / 100;
+    std::uint32_t speed = text::kShareOne;
     section_.require("speed");
-    section_.read_share("speed", speed);
-    if (speed % kPercent != 0 || speed < kPercent || speed >= kBillion) {
-      section_.fail("speed", "must be a whole percentage from 1 to 99");
+    const text::Value* value = section_.find("speed");
+    if (value == nullptr || !section_.read_value(Field::share("speed", speed), *value)) return 0;
+    if (speed % kPercent != 0 || speed < kPercent || speed >= text::kShareOne) {
+      section_.error("speed", "must be a whole percentage from 1% to 99%");
     }
     return static_cast<std::uint16_t>(speed / kPercent);
   }
@@ -168,20 +173,20 @@ class FaultReader {
     Picoseconds at{};
     Picoseconds until = kNoTime;
     Picoseconds lasts = kNoTime;
-    Picoseconds stagger{};
-    const bool has_at = section_.read("at", at);
+    Picoseconds apart{};
+    const bool has_at = section_.read(Field::duration("at", at));
     const std::vector<Picoseconds> between = read_between();
-    if (has_at && !between.empty()) section_.fail("between", "is another way to say at");
-    const bool has_until = section_.read("until", until);
-    if (section_.read("for", lasts) && has_until) {
-      section_.fail("for", "is another way to say until");
+    if (has_at && !between.empty()) section_.error("between", "is another way to say at");
+    const bool has_until = section_.read(Field::duration("until", until));
+    if (section_.read(Field::duration("for", lasts)) && has_until) {
+      section_.error("for", "is another way to say until");
     }
-    if (section_.read("stagger", stagger)) {
-      if (!between.empty()) section_.fail("stagger", "goes with at");
+    if (section_.read(Field::duration("apart", apart))) {
+      if (!between.empty()) section_.error("apart", "goes with at");
       const auto count = static_cast<std::int64_t>(elements.size());
-      if (count > 0 && stagger > kTimeMax / count) section_.fail("stagger", "is too long");
+      if (count > 0 && apart > kTimeMax / count) section_.error("apart", "is too long");
     }
-    if (section_.error().get()) return {};
+    if (!section_.ok()) return {};
     std::vector<BrokenElement> broken;
     for (const Element& element : elements) {
       const Picoseconds from = between.empty() ? at : time_in(between);
@@ -189,7 +194,8 @@ class FaultReader {
           {.element = element, .from = from, .to = lasts == kNoTime ? until : from + lasts});
       at += stagger;
       if (broken.back().to <= from) {
-        section_.fail(has_until ? "until" : "for", "ends before it begins");
+        section_.error(has_until ? "until" : "for", "ends before it begins");
+        return {};
       }
     }
     return broken;
@@ -197,11 +203,12 @@ class FaultReader {
 
   std::vector<Picoseconds> read_between() {
     std::vector<Picoseconds> times;
-    for (const toml::node* node : section_.elements("between")) {
-      if (const auto time = section_.time_in(*node, "between")) times.push_back(*time);
+    for (const text::Value* value : section_.elements("between")) {
+      Picoseconds& time = times.emplace_back();
+      section_.read_value(Field::duration("between", time), *value);
     }
-    if (!times.empty() && (times.size() != 2 || times[0] > times[1])) {
-      section_.fail("between", "must be two times, the earlier one first");
+    if (section_.ok() && !times.empty() && (times.size() != 2 || times[0] > times[1])) {
+      section_.error("between", "must be two times, the earlier one first");
       times.clear();
     }
     return times;
@@ -220,19 +227,20 @@ class FaultReader {
     Picoseconds period{};
     std::uint64_t count = kFlapsMax;
     section_.require("down");
-    section_.read("down", down);
-    const bool has_up = section_.read("up", up);
-    const bool has_period = section_.read("period", period);
-    if (has_up == has_period) section_.fail("up", "give one of up and period");
+    section_.read(Field::duration("down", down));
+    const bool has_up = section_.read(Field::duration("up", up));
+    const bool has_period = section_.read(Field::duration("period", period));
+    if (has_up == has_period) section_.error("up", "give one of up and period");
     if (has_up) period = down + up;
-    const bool has_count = section_.read("count", count, {.least = 1, .most = kFlapsMax});
+    const bool has_count = section_.read(Field::whole("count", count, 1, kFlapsMax));
     if (!has_count && !section_.has("until") && !section_.has("for")) {
-      section_.fail("count", "give one of count, until and for");
+      section_.error("count", "give one of count, until and for");
     }
+    if (!section_.ok()) return {};
     if (down <= Picoseconds{} || period <= down) {
-      section_.fail("down", "a flapping link must be down for a while, and up for a while");
+      section_.error("down", "a flapping link must be down for a while, and up for a while");
+      return {};
     }
-    if (section_.error().get()) return {};
 
     std::vector<BrokenElement> result;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -247,14 +255,14 @@ class FaultReader {
       }
       if (result.size() == before) break;
       if (result.size() > kLinkFaultsMax) {
-        section_.fail("count", "too many flaps");
+        section_.error("count", "too many flaps");
         break;
       }
     }
     return result;
   }
 
-  TomlSection& section_;
+  TableReader& section_;
   const Fabric& fabric_;
   Rng rng_;
   FaultKind kind_ = FaultKind::kCut;
@@ -262,10 +270,10 @@ class FaultReader {
 
 }  // namespace
 
-void read_faults(TomlSection& file, const Fabric& fabric, Scenario& scenario) {
+void read_faults(TableReader& file, const Fabric& fabric, Scenario& scenario) {
   std::uint64_t place = 0;
   const Rng rng = Rng(scenario.seed).fork(kFaultStream);
-  file.for_each_table("fault", [&](TomlSection& section) {
+  file.for_each_table("fault", [&](TableReader& section) {
     FaultReader(section, fabric, rng.fork(place++)).read(scenario);
   });
 }

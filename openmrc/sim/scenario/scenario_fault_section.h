@@ -3,12 +3,12 @@
 
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/sim/scenario/scenario.h"
-#include "openmrc/sim/scenario/scenario_toml.h"
+#include "openmrc/text/table_reader.h"
 
 namespace openmrc::sim {
 
 // Reads all [[fault]] of the file and adds what they do to the scenario. Each draws from a stream
 // of its own, by the scenario's seed and the fault's place.
-void read_faults(TomlSection& file, const fabric::Fabric& fabric, Scenario& scenario);
+void read_faults(text::TableReader& file, const fabric::Fabric& fabric, Scenario& scenario);
 
 }  // namespace openmrc::sim

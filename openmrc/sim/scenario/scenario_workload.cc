@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/sim/scenario/scenario_workload.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "openmrc/fabric/names.h"
@@ -12,6 +16,8 @@ namespace openmrc::sim {
 namespace {
 
 using fabric::Fabric;
+using text::Field;
+using text::TableReader;
 
 enum class WorkloadKind : std::uint8_t {
   kPermutation,
@@ -23,73 +29,69 @@ enum class WorkloadKind : std::uint8_t {
   kHtsim,
 };
 
-constexpr std::array<Word<WorkloadKind>, 7> kWorkloadKinds{
-    {{"permutation", WorkloadKind::kPermutation},
-     {"incast", WorkloadKind::kIncast},
-     {"all-to-all", WorkloadKind::kAllToAll},
-     {"all-reduce", WorkloadKind::kAllReduce},
-     {"training", WorkloadKind::kTraining},
-     {"flows", WorkloadKind::kFlows},
-     {"htsim", WorkloadKind::kHtsim}}};
-constexpr std::array<Word<AllReduceKind>, 2> kAlgorithms{
-    {{"ring", AllReduceKind::kRing}, {"halving-doubling", AllReduceKind::kHalvingDoubling}}};
-constexpr std::array<Word<Placement>, 2> kPlacements{
-    {{"packed", Placement::kPacked}, {"spread", Placement::kSpread}}};
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 7> kWorkloadKinds{
+    "permutation", "incast", "all-to-all", "all-reduce", "training", "flows", "htsim"};
+static_assert(static_cast<int>(WorkloadKind::kHtsim) == 6);
+constexpr std::array<std::string_view, 2> kAlgorithms{"ring", "halving-doubling"};
+static_assert(static_cast<int>(AllReduceKind::kHalvingDoubling) == 1);
+constexpr std::array<std::string_view, 2> kPlacements{"packed", "spread"};
+static_assert(static_cast<int>(Placement::kSpread) == 1);
 
-void read_size(TomlSection& section, std::uint64_t& bytes) {
+void read_size(TableReader& section, std::uint64_t& bytes) {
   section.require("bytes");
-  section.read_bytes("bytes", bytes);
+  section.read(Field::bytes("bytes", bytes));
 }
 
-void read_one_host(TomlSection& section, std::string_view key, const Fabric& fabric,
+void read_one_host(TableReader& section, std::string_view key, const Fabric& fabric,
                    std::uint32_t& host) {
   section.require(key);
-  if (const toml::node* node = section.find(key)) host = read_host(section, key, *node, fabric);
+  if (const text::Value* value = section.find(key)) host = read_host(section, key, *value, fabric);
 }
 
 // The hosts of a job: all, if the file does not say.
 template <class Settings>
-void read_job(TomlSection& section, const Fabric& fabric, Settings& settings) {
+void read_job(TableReader& section, const Fabric& fabric, Settings& settings) {
   settings.hosts = fabric.hosts();
-  section.read("hosts", settings.hosts);
-  section.read_word<Placement>("placement", settings.placement, kPlacements);
+  section.read(Field::whole("hosts", settings.hosts));
+  section.read(Field::word("placement", settings.placement, kPlacements));
 }
 
-Permutation read_permutation(TomlSection& section) {
+Permutation read_permutation(TableReader& section) {
   Permutation settings;
   read_size(section, settings.bytes);
-  section.read("messages", settings.messages);
-  section.read("across_racks", settings.across_racks);
+  section.read(Field::whole("messages", settings.messages));
+  section.read(Field::flag("across_rows", settings.across_rows));
   return settings;
 }
 
 // A list of hosts, or how many: then the first ones that are not the target.
-std::vector<std::uint32_t> read_senders(TomlSection& section, const Fabric& fabric,
+std::vector<std::uint32_t> read_senders(TableReader& section, const Fabric& fabric,
                                         std::uint32_t target) {
   section.require("senders");
-  const toml::node* node = section.find("senders");
+  const text::Value* value = section.find("senders");
   std::vector<std::uint32_t> senders;
-  if (node != nullptr && node->is_integer()) {
+  if (value != nullptr && value->as<std::int64_t>() != nullptr) {
     std::uint32_t count = 0;
-    section.read("senders", count, {.least = 1, .most = fabric.hosts() - 1});
+    section.read_value(Field::whole("senders", count, 1, fabric.hosts() - 1), *value);
     for (std::uint32_t host = 0; senders.size() < count; ++host) {
       if (host != target) senders.push_back(host);
     }
     return senders;
   }
-  for (const toml::node* element : section.elements("senders")) {
+  for (const text::Value* element : section.elements("senders")) {
     senders.push_back(read_host(section, "senders", *element, fabric));
   }
   return senders;
 }
 
-Incast read_incast(TomlSection& section, const Fabric& fabric) {
+Incast read_incast(TableReader& section, const Fabric& fabric) {
   Incast settings;
   read_one_host(section, "target", fabric, settings.target);
   settings.senders = read_senders(section, fabric, settings.target);
   read_size(section, settings.bytes);
-  section.read("stagger", settings.stagger);
-  section.for_each_table("victims", [&](TomlSection& table) {
+  section.read(Field::duration("apart", settings.apart));
+  section.for_each_table("victims", [&](TableReader& table) {
     Incast::Victim& victim = settings.victims.emplace_back();
     read_one_host(table, "from", fabric, victim.from);
     read_one_host(table, "to", fabric, victim.to);
@@ -98,77 +100,78 @@ Incast read_incast(TomlSection& section, const Fabric& fabric) {
   return settings;
 }
 
-AllToAll read_all_to_all(TomlSection& section, const Fabric& fabric) {
+AllToAll read_all_to_all(TableReader& section, const Fabric& fabric) {
   AllToAll settings;
   read_job(section, fabric, settings);
   read_size(section, settings.bytes);
   return settings;
 }
 
-AllReduce read_all_reduce(TomlSection& section, const Fabric& fabric) {
+AllReduce read_all_reduce(TableReader& section, const Fabric& fabric) {
   AllReduce settings;
   read_job(section, fabric, settings);
   read_size(section, settings.bytes);
-  section.read_word<AllReduceKind>("algorithm", settings.kind, kAlgorithms);
+  section.read(Field::word("algorithm", settings.kind, kAlgorithms));
   return settings;
 }
 
-TrainingSteps read_training(TomlSection& section, const Fabric& fabric) {
+TrainingSteps read_training(TableReader& section, const Fabric& fabric) {
   TrainingSteps settings;
   read_job(section, fabric, settings);
   for (const std::string_view key : {"steps", "all_reduce_bytes"}) section.require(key);
-  section.read("steps", settings.steps);
-  section.read("compute", settings.compute);
-  for (const toml::node* node : section.elements("all_reduce_bytes")) {
-    const auto bytes =
-        section.bytes_in(*node, "all_reduce_bytes", std::numeric_limits<std::uint64_t>::max());
-    settings.all_reduce_bytes.push_back(bytes.value_or(0));
+  section.read(Field::whole("steps", settings.steps));
+  section.read(Field::duration("compute", settings.compute));
+  for (const text::Value* value : section.elements("all_reduce_bytes")) {
+    std::uint64_t& bytes = settings.all_reduce_bytes.emplace_back();
+    section.read_value(Field::bytes("all_reduce_bytes", bytes), *value);
   }
-  section.read_word<AllReduceKind>("algorithm", settings.kind, kAlgorithms);
+  section.read(Field::word("algorithm", settings.kind, kAlgorithms));
   return settings;
 }
 
-FlowList read_flows(TomlSection& section, const Fabric& fabric) {
+FlowList read_flows(TableReader& section, const Fabric& fabric) {
   FlowList list;
   section.require("flows");
-  section.for_each_table("flows", [&](TomlSection& table) {
+  section.for_each_table("flows", [&](TableReader& table) {
     FlowList::Flow& flow = list.flows.emplace_back();
     read_one_host(table, "from", fabric, flow.from);
     read_one_host(table, "to", fabric, flow.to);
     read_size(table, flow.bytes);
-    const bool has_start = table.read("start", flow.start);
+    const bool has_start = table.read(Field::duration("start", flow.start));
     std::uint32_t after = 0;
-    if (table.read("after", after, {.most = std::numeric_limits<std::int32_t>::max()})) {
+    if (table.read(Field::whole("after", after, 0, std::numeric_limits<std::int32_t>::max()))) {
       flow.after = static_cast<std::int32_t>(after);
-      if (has_start) table.fail("start", "a flow has one of start and after");
+      if (has_start) table.error("start", "a flow has one of start and after");
     }
-    table.read("repeat", flow.repeat);
+    table.read(Field::whole("repeat", flow.repeat));
   });
   return list;
 }
 
-FlowList read_htsim(TomlSection& section, const Fabric& fabric, ReadFile read_file) {
+FlowList read_htsim(TableReader& section, const Fabric& fabric, ReadFile read_file) {
   std::string path;
   section.require("file");
-  if (!section.read("file", path) || section.error().get()) return {};
+  section.read(Field::string("file", path));
+  if (!section.ok()) return {};
   const auto text = read_file(path);
   if (!text) {
-    section.fail("file", text.error());
+    section.error("file", text.error());
     return {};
   }
-  const auto traffic = parse_htsim_traffic(*text);
+  auto traffic = parse_htsim_traffic(*text);
   if (!traffic) {
-    section.fail("file", to_string(traffic.error(), path));
+    traffic.error().file = path;
+    section.error("file", to_string(traffic.error()));
     return {};
   }
   if (traffic->nodes > fabric.hosts()) {
-    section.fail("file", fmt::format("{} is for {} hosts, and the fabric has {}", path,
-                                     traffic->nodes, fabric.hosts()));
+    section.error("file", fmt::format("{} is for {} hosts, and the fabric has {}", path,
+                                      traffic->nodes, fabric.hosts()));
   }
-  return traffic->list;
+  return std::move(traffic->list);
 }
 
-WorkloadSettings read_kind(WorkloadKind kind, TomlSection& section, const Fabric& fabric,
+WorkloadSettings read_kind(WorkloadKind kind, TableReader& section, const Fabric& fabric,
                            ReadFile read_file) {
   switch (kind) {
     case WorkloadKind::kPermutation: return read_permutation(section);
@@ -184,27 +187,33 @@ WorkloadSettings read_kind(WorkloadKind kind, TomlSection& section, const Fabric
 
 }  // namespace
 
-std::uint32_t read_host(TomlSection& section, std::string_view key, const toml::node& node,
+std::uint32_t read_host(TableReader& section, std::string_view key, const text::Value& value,
                         const Fabric& fabric) {
-  if (const auto* name = node.as_string()) {
-    const auto host = fabric::parse_host(fabric, name->get());
+  std::uint32_t number = 0;
+  if (const auto* name = value.as<std::string>()) {
+    const auto host = fabric::parse_host(fabric, *name);
     if (host) return host->raw();
-    section.fail_at(node, key, to_string(host.error()));
-    return 0;
+    section.error_at(value, key, to_string(host.error()));
+  } else {
+    section.read_value(Field::whole(key, number, 0, fabric.hosts() - 1), value);
   }
-  const auto number = section.number_in(node, key, {.most = fabric.hosts() - 1});
-  return static_cast<std::uint32_t>(number.value_or(0));
+  return number;
 }
 
-WorkloadSettings read_workload(TomlSection& section, const Fabric& fabric, ReadFile read_file) {
+WorkloadSettings read_workload(TableReader& section, const Fabric& fabric, ReadFile read_file) {
   WorkloadKind kind{};
   section.require("kind");
-  section.read_word<WorkloadKind>("kind", kind, kWorkloadKinds);
-  if (section.error().get()) return {};
+  section.read(Field::word("kind", kind, kWorkloadKinds));
+  if (!section.ok()) {
+    section.skip_rest();
+    return {};
+  }
   WorkloadSettings settings = read_kind(kind, section, fabric, read_file);
   section.finish();
-  const std::string problem = section.error().get() ? "" : check_workload(settings, fabric);
-  if (!problem.empty()) section.error().set(section.line(), "[workload] " + problem);
+  if (!section.ok()) return {};
+  if (auto problem = check_workload(settings, fabric); !problem.empty()) {
+    section.error_here(std::move(problem));
+  }
   return settings;
 }
 

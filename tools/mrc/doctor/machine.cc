@@ -20,7 +20,7 @@
 #include "openmrc/datapath/sockets.h"
 #include "openmrc/datapath/steering.h"
 #include "openmrc/host/clock.h"
-#include "openmrc/host/units.h"
+#include "openmrc/text/units.h"
 #include "tools/mrc/doctor/findings.h"
 #include "tools/mrc/doctor/kernel.h"
 
@@ -117,11 +117,11 @@ void check_buffer(const Buffer& buffer, std::size_t wanted, Findings& findings) 
   const auto granted = static_cast<std::uint64_t>(got / 2);  // the kernel doubles what is asked
   const std::string check(buffer.name);
   if (granted >= wanted) {
-    findings.ok(check, host::bytes_text(granted) + ", as socket_buffer requests");
+    findings.ok(check, text::format_size(granted) + ", as socket_buffer requests");
   } else {
     findings.warn(check,
                   fmt::format("{} of the {} that socket_buffer requests: bursts may be lost",
-                              host::bytes_text(granted), host::bytes_text(wanted)),
+                              text::format_size(granted), text::format_size(wanted)),
                   fmt::format("sysctl -w {}={}", buffer.key, wanted));
   }
 }

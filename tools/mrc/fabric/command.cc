@@ -20,6 +20,8 @@
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/plan.h"
 #include "openmrc/fabric/shape_keys.h"
+#include "openmrc/text/numbers.h"
+#include "openmrc/text/toml.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/draw.h"
 #include "tools/mrc/fabric/load.h"
@@ -45,6 +47,14 @@ bool is_number(const std::string& text, Number& number) {
   return error == std::errc{} && stop == end;
 }
 
+text::Value value_of(const std::string& text) {
+  std::int64_t whole = 0;
+  double fraction = 0;
+  if (is_number(text, whole)) return {.data = whole};
+  if (is_number(text, fraction)) return {.data = fraction};
+  return {.data = text};
+}
+
 // A fabric without a file: the keys of one as options.
 class ShapeOptions {
  public:
@@ -68,21 +78,12 @@ class ShapeOptions {
   }
 
   [[nodiscard]] Result<Fabric, std::string> fabric() const {
-    std::vector<fabric::KeyValue> keys;
+    text::Table keys;
     for (const auto& [key, option] : options_) {
       if (option->empty()) continue;
-      fabric::KeyValue pair{.key = key};
-      const auto text = option->as<std::string>();
-      std::int64_t whole = 0;
-      double fraction = 0;
-      if (is_number(text, whole)) {
-        pair.value = whole;
-      } else if (is_number(text, fraction)) {
-        pair.value = fraction;
-      }
-      keys.push_back(pair);
+      keys.entries.push_back({.key = key, .value = value_of(option->as<std::string>())});
     }
-    const auto shape = shape_from(keys);
+    const auto shape = fabric::shape_from(keys);
     if (!shape) return failure(to_string(shape.error()));
     return Fabric::make(*shape).value();
   }
@@ -212,9 +213,9 @@ int check(const CheckOptions& options) {
       "  {:>11} random paths, seed {}: {} with three switches, {} with one; each in one plane,\n"
       "              followed by its carrier link by link, and read from it again\n"
       "All checks passed; {:.2f} s.\n",
-      with_commas(checked->switch_usids), with_commas(checked->host_usids),
-      with_commas(checked->inner_addresses), with_commas(checked->paths), options.seed,
-      with_commas(checked->paths_by_switches[3]), with_commas(checked->paths_by_switches[1]),
+      text::grouped(checked->switch_usids), text::grouped(checked->host_usids),
+      text::grouped(checked->inner_addresses), text::grouped(checked->paths), options.seed,
+      text::grouped(checked->paths_by_switches[3]), text::grouped(checked->paths_by_switches[1]),
       taken.count());
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "openmrc/fabric/names.h"
+#include "openmrc/text/numbers.h"
 #include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
@@ -79,7 +80,7 @@ std::string caption(const Shape& shape, const Sample& drawn) {
   const auto add = [&](std::size_t some, std::uint32_t all, std::string_view things) {
     if (some == all) return;
     left_out += fmt::format("{}{} of {} {}", left_out.empty() ? "A sample: " : ", ", some,
-                            with_commas(all), things);
+                            text::grouped(all), things);
   };
   add(drawn.planes.size(), shape.planes, "planes");
   add(drawn.t1s.size(), shape.uplinks, "T1s");

@@ -33,9 +33,12 @@ Result<fabric::Fabric, std::string> load_fabric(const std::string& path) {
     return failure(
         fmt::format("cannot read '{}': check that it exists and that you may read it", path));
   }
-  const auto shape = path.ends_with(".topo") ? fabric::parse_htsim_topology(*text)
-                                             : fabric::parse_fabric_toml(*text);
-  if (!shape) return failure(fmt::format("'{}', {}", path, to_string(shape.error())));
+  auto shape = path.ends_with(".topo") ? fabric::parse_htsim_topology(*text)
+                                       : fabric::parse_fabric_toml(*text);
+  if (!shape) {
+    for (text::FileError& error : shape.error()) error.file = path;
+    return failure(to_string(shape.error()));
+  }
   return fabric::Fabric::make(*shape).value();
 }
 

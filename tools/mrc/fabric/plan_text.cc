@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "openmrc/text/numbers.h"
 #include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
@@ -59,19 +60,20 @@ std::string share_text(double share) {
 void add_parts(Table& table, const Plan& plan) {
   table.row("planes", [](const Design& d) { return fmt::to_string(d.planes); });
   table.row("tiers", [](const Design& d) { return fmt::to_string(d.switches.size()); });
-  table.row("hosts", [](const Design& d) { return with_commas(d.hosts); });
-  table.row("switches", [](const Design& d) { return with_commas(d.switches_total()); });
+  table.row("hosts", [](const Design& d) { return text::grouped(d.hosts); });
+  table.row("switches", [](const Design& d) { return text::grouped(d.switches_total()); });
   std::size_t tiers = 0;
   for (const Design* column : columns_of(plan)) tiers = std::max(tiers, column->switches.size());
   for (std::size_t tier = 0; tier < tiers; ++tier) {
     table.row(fmt::format("  T{}", tier), [&](const Design& d) {
-      return tier < d.switches.size() ? with_commas(d.switches[tier]) : std::string(kNone);
+      return tier < d.switches.size() ? text::grouped(d.switches[tier]) : std::string(kNone);
     });
   }
-  table.row("links, NIC to T0", [](const Design& d) { return with_commas(d.host_links); });
-  table.row("links between switches", [](const Design& d) { return with_commas(d.switch_links); });
-  table.row(fmt::format("transceivers of {}", rate_text(plan.fabric.host_bits_per_second)),
-            [](const Design& d) { return with_commas(d.transceivers); });
+  table.row("links, NIC to T0", [](const Design& d) { return text::grouped(d.host_links); });
+  table.row("links between switches",
+            [](const Design& d) { return text::grouped(d.switch_links); });
+  table.row(fmt::format("transceivers of {}", text::human_rate(plan.fabric.host_bits_per_second)),
+            [](const Design& d) { return text::grouped(d.transceivers); });
   const auto per_host = [](const Design& d, std::uint64_t count, double hosts) {
     return fmt::format("{:.1f}", hosts * static_cast<double>(count) / static_cast<double>(d.hosts));
   };
@@ -84,9 +86,9 @@ void add_parts(Table& table, const Plan& plan) {
 void add_reach(Table& table) {
   table.row("longest path, in switches",
             [](const Design& d) { return fmt::to_string(d.longest_path); });
-  table.row("hosts at one T0", [](const Design& d) { return with_commas(d.hosts_per_t0); });
+  table.row("hosts at one T0", [](const Design& d) { return text::grouped(d.hosts_per_t0); });
   table.row("bisection bandwidth",
-            [](const Design& d) { return rate_text(d.bisection_bits_per_second); });
+            [](const Design& d) { return text::human_rate(d.bisection_bits_per_second); });
   table.row("oversubscription of a T0",
             [](const Design& d) { return fmt::format("{:.3g}", d.oversubscription); });
 }
@@ -118,8 +120,8 @@ Ratios per_host(const Design& fabric, const Design& other) {
 std::string comparison(const Plan& plan) {
   if (!plan.three_tiers || !plan.same_hosts) {
     return fmt::format("\nNo comparison: a switch of {} does not have four ports of {}.\n",
-                       rate_text(plan.switch_bits_per_second),
-                       rate_text(plan.fabric.host_bits_per_second));
+                       text::human_rate(plan.switch_bits_per_second),
+                       text::human_rate(plan.fabric.host_bits_per_second));
   }
   const auto line = [&](const Design& other, std::string_view what) {
     const Ratios ratios = per_host(plan.fabric, other);
@@ -131,8 +133,8 @@ std::string comparison(const Plan& plan) {
          fmt::format(
              "Compared with: one plane of full bisection, from switches of the same {}, as {} x "
              "{}.\n",
-             rate_text(plan.switch_bits_per_second), plan.radix,
-             rate_text(plan.fabric.host_bits_per_second));
+             text::human_rate(plan.switch_bits_per_second), plan.radix,
+             text::human_rate(plan.fabric.host_bits_per_second));
 }
 
 nlohmann::ordered_json design_json(const Design& design) {
@@ -171,29 +173,16 @@ nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
 
 }  // namespace
 
-std::string with_commas(std::uint64_t number) {
-  std::string text = fmt::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
-std::string rate_text(double bits_per_second) {
-  constexpr std::array<std::string_view, 7> kUnits{"", "k", "M", "G", "T", "P", "E"};
-  std::size_t unit = 0;
-  for (; bits_per_second >= 1000 && unit + 1 < kUnits.size(); ++unit) bits_per_second /= 1000;
-  return fmt::format("{:.4g} {}b/s", bits_per_second, kUnits[unit]);
-}
-
 std::string one_line(const fabric::Fabric& fabric) {
   const fabric::Shape& shape = fabric.shape();
   const auto count = [](std::uint64_t number, std::string_view thing) {
-    return fmt::format("{} {}{}", with_commas(number), thing, number == 1 ? "" : "s");
+    return fmt::format("{} {}{}", text::grouped(number), thing, number == 1 ? "" : "s");
   };
   const std::string t1s = fabric.has_t1() ? " and " + count(shape.uplinks, "T1") : "";
   const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
   return fmt::format("{}, {}{} in each; {}, {} per host", count(shape.planes, "plane"),
                      count(shape.racks, "T0"), t1s, count(fabric.hosts(), "host"),
-                     rate_text(host_rate));
+                     text::human_rate(host_rate));
 }
 
 std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {

@@ -11,9 +11,6 @@
 // What `mrc fabric` prints, as text.
 namespace openmrc::tools {
 
-std::string with_commas(std::uint64_t number);  // 131,072
-std::string rate_text(double bits_per_second);  // 51.2 Tb/s
-
 // "8 planes, 512 T0 and 256 T1 in each; 131,072 hosts, 800 Gb/s per host"
 std::string one_line(const fabric::Fabric& fabric);
 

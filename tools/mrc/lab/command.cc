@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "openmrc/fabric/names.h"
-#include "openmrc/host/units.h"
 #include "openmrc/lab/build.h"
 #include "openmrc/lab/exec.h"
 #include "openmrc/lab/faults.h"
 #include "openmrc/lab/soft_switch.h"
 #include "openmrc/lab/spec.h"
+#include "openmrc/text/units.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/lab/cli.h"
 #include "tools/mrc/lab/fault_command.h"
@@ -58,11 +58,9 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   spec.shape.hosts_per_rack = options.hosts / options.t0;
   spec.shape.uplinks = options.t0 == 1 ? 0 : options.t1;
   if (!options.rate.empty()) {
-    const auto rate = host::parse_bit_rate(options.rate);
-    if (!rate || *rate == 0) {
-      return failure(
-          fmt::format("invalid rate '{}': expected e.g. 1gbit or 100mbit", options.rate));
-    }
+    const auto rate = text::parse_bit_rate(options.rate);
+    if (!rate) return failure(rate.error());
+    if (*rate == 0) return failure(std::string("the rate must be above 0"));
     spec.bits_per_second = static_cast<std::int64_t>(*rate);
     spec.shape.host_link_bits_per_second = *spec.bits_per_second;
     spec.shape.uplink_bits_per_second = *spec.bits_per_second;

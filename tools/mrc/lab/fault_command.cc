@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "openmrc/fabric/names.h"
-#include "openmrc/host/units.h"
 #include "openmrc/lab/build.h"
 #include "openmrc/lab/chaos.h"
 #include "openmrc/lab/faults.h"
 #include "openmrc/lab/layout.h"
-#include "openmrc/sim/scenario/scenario_units.h"
+#include "openmrc/text/units.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/lab/cli.h"
 
@@ -66,9 +65,9 @@ Result<Fault, std::string> fault_of(const FaultOptions& options, const std::vect
   } else if (options.silent || !options.loss.empty()) {
     fault.kind = Fault::Kind::kSilent;
     if (!options.loss.empty()) {
-      const auto share = sim::parse_share(options.loss);
+      const auto share = text::parse_share(options.loss);
       if (!share) return failure("--loss: " + share.error());
-      fault.loss = *share / (sim::kBillion / lab::kAllPackets);
+      fault.loss = *share / (text::kShareOne / lab::kAllPackets);
       if (fault.loss == 0) return failure(std::string("--loss: must be at least 0.01%"));
     }
   }
@@ -169,10 +168,8 @@ int flap_link(const FlapOptions& options) {
   if (!spec) return complain("lab", spec.error());
   const auto link = parse_link(spec->fabric(), options.link);
   if (!link) return complain("lab", to_string(link.error()));
-  const auto span = host::parse_time(options.span);
-  if (!span)
-    return complain("lab",
-                    fmt::format("invalid duration '{}': expected e.g. 5s or 500ms", options.span));
+  const auto span = text::parse_duration(options.span);
+  if (!span) return complain("lab", span.error());
   if (!(options.hz > 0 && options.hz <= kHzMax)) {
     return complain("lab", fmt::format("--hz must be above 0 and at most {}", kHzMax));
   }
@@ -225,10 +222,8 @@ int chaos(const ChaosOptions& options) {
   if (!spec) return complain("lab", spec.error());
   if (spec->shape.planes < 2)
     return complain("lab", "chaos keeps one plane intact: it needs a lab with at least two");
-  const auto span = host::parse_time(options.span);
-  if (!span)
-    return complain(
-        "lab", fmt::format("invalid duration '{}': expected e.g. 1800s or 500ms", options.span));
+  const auto span = text::parse_duration(options.span);
+  if (!span) return complain("lab", span.error());
   const auto faults = draw_chaos(*spec, options.seed, *span);
   const auto report = [&](const lab::ChaosEvent& event) { print_event(options.json, event); };
   if (options.dry_run) {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::tools {
 namespace {
@@ -63,7 +63,7 @@ std::string describe_rc(const sim::Scenario& original) {
   return text + fmt::format(
                     "; one plane of {} instead of {} of {}, so that a host has the same bandwidth. "
                     "A fault hits the same link or switch of that plane.",
-                    sim::human_rate(speed * shape.planes), shape.planes, sim::human_rate(speed));
+                    text::human_rate(speed * shape.planes), shape.planes, text::human_rate(speed));
 }
 
 }  // namespace openmrc::tools

@@ -2,7 +2,6 @@
 #include "tools/mrc/sim/files.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,24 +27,6 @@ fs::path& folder_of_scenario() {
 
 Result<std::string, std::string> read_beside_scenario(const std::string& path) {
   return read_text((folder_of_scenario() / path).string());
-}
-
-// The text with another seed. The faults of a scenario are drawn when it is read, so the seed must
-// be in what is read. `text` is a scenario without errors.
-std::string with_seed(const std::string& text, std::uint64_t seed) {
-  const toml::table file = toml::parse(text);
-  const toml::node* old = file.get("seed");
-  if (old == nullptr) return fmt::format("seed = {}\n{}", seed, text);
-  const auto place = [&](const toml::source_position& position) {
-    std::size_t line_start = 0;
-    for (std::uint32_t line = 1; line < position.line; ++line) {
-      line_start = text.find('\n', line_start) + 1;
-    }
-    return line_start + position.column - 1;
-  };
-  const std::size_t begin = place(old->source().begin);
-  const std::size_t end = place(old->source().end);
-  return text.substr(0, begin) + std::to_string(seed) + text.substr(end);
 }
 
 }  // namespace
@@ -90,11 +71,11 @@ Result<LoadedScenario, std::string> load_scenario(const std::string& path,
   }
   folder_of_scenario() = fs::path(path).parent_path();
   const std::string name = fs::path(path).stem().string();
-  auto scenario = sim::parse_scenario(*text, name, read_beside_scenario);
-  if (scenario && seed) {
-    scenario = sim::parse_scenario(with_seed(*text, *seed), name, read_beside_scenario);
+  auto scenario = sim::parse_scenario(*text, name, read_beside_scenario, seed);
+  if (!scenario) {
+    for (text::FileError& error : scenario.error()) error.file = path;
+    return failure(to_string(scenario.error()));
   }
-  if (!scenario) return failure(sim::to_string(scenario.error(), path));
   return LoadedScenario{std::move(*scenario), std::move(*text)};
 }
 

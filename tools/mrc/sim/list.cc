@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/sim/files.h"
 #include "tools/mrc/sim/text.h"
@@ -93,7 +93,7 @@ int list_scenarios(const std::string& folder) {
     }
     const fabric::Shape& shape = loaded->scenario.shape;
     rows.push_back({.file = file.string(),
-                    .hosts = sim::grouped(shape.racks * shape.hosts_per_rack) + " hosts",
+                    .hosts = text::grouped(shape.racks * shape.hosts_per_rack) + " hosts",
                     .title = loaded->scenario.title});
   }
   print(rows);

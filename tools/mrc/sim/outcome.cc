@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::tools {
 namespace {
@@ -17,7 +17,7 @@ using sim::FlowRecord;
 constexpr std::size_t kFlowsNamed = 5;
 
 std::string cause(Stop stop, Picoseconds end) {
-  const std::string when = sim::human(end);
+  const std::string when = text::human(end);
   switch (stop) {
     case Stop::kInterrupted: return fmt::format("it was interrupted after {}", when);
     case Stop::kTimeLimit:
@@ -47,11 +47,11 @@ std::string flow_lines(const std::vector<FlowRecord>& flows) {
   std::string out;
   for (std::size_t i = 0; i < named; ++i) {
     out += fmt::format("  {:<{}}  {:>8}, started at {}: {}\n", hosts[i], width,
-                       sim::human_bytes(flows[i].bytes), sim::human(flows[i].start),
+                       text::human_bytes(flows[i].bytes), text::human(flows[i].start),
                        flows[i].failed ? "failed: its queue pair went to ERROR" : "still open");
   }
   if (flows.size() > named) {
-    out += fmt::format("  and {} more\n", sim::grouped(flows.size() - named));
+    out += fmt::format("  and {} more\n", text::grouped(flows.size() - named));
   }
   return out;
 }
@@ -64,8 +64,8 @@ std::string problems_of(const sim::RunResult& result, const sim::Progress& last,
     const auto flows = unfinished_flows(result);
     out += fmt::format("the workload did not finish: {}.\n", cause(stop, result.end));
     out += fmt::format("{} of {} hosts were done; {} of {} flows that had started were not",
-                       sim::grouped(last.hosts_done), sim::grouped(result.hosts),
-                       sim::grouped(flows.size()), sim::grouped(result.flows.size()));
+                       text::grouped(last.hosts_done), text::grouped(result.hosts),
+                       text::grouped(flows.size()), text::grouped(result.flows.size()));
     out += (flows.empty() ? ".\n" : ":\n") + flow_lines(flows);
   }
   const std::string gap = check_packet_accounting(result.totals);

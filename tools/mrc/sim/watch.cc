@@ -10,7 +10,7 @@
 #include <iostream>
 
 #include "openmrc/host/interrupt.h"
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::tools {
 namespace {
@@ -76,8 +76,8 @@ void RunWatch::show() {
 std::string RunWatch::line() const {
   const double rate = static_cast<double>(last_.hops) / seconds();
   return fmt::format("{}: {} simulated, {} hops/s, {} of {} hosts done{}", settings_.name,
-                     sim::human(last_.time), sim::human(rate, sim::Unit::kCount),
-                     sim::grouped(last_.hosts_done), sim::grouped(last_.hosts), time_left());
+                     text::human(last_.time), text::human(rate, text::Unit::kCount),
+                     text::grouped(last_.hosts_done), text::grouped(last_.hosts), time_left());
 }
 
 // By whichever comes first, the work or the time limit.

@@ -9,7 +9,7 @@
 
 // Numbers for people: three significant digits and a unit that suits the size. Zeros at the end say
 // something: "2 ms" is exactly that, "2.00 ms" is rounded.
-namespace openmrc::sim {
+namespace openmrc::text {
 
 enum class Unit : std::uint8_t { kPicoseconds, kBytes, kBitsPerSecond, kPartsPerMillion, kCount };
 
@@ -34,4 +34,4 @@ std::string human_share(double part, double whole);
 std::string significant(double value);     // "1.92", "19.2", "192"
 std::string grouped(std::uint64_t count);  // all digits: "1,234,567"
 
-}  // namespace openmrc::sim
+}  // namespace openmrc::text

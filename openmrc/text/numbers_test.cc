@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 #include <gtest/gtest.h>
 
-namespace openmrc::sim {
+namespace openmrc::text {
 namespace {
 
-TEST(Human, KeepsThreeDigits) {
+TEST(Numbers, KeepsThreeDigits) {
   EXPECT_EQ(significant(1.2345), "1.23");
   EXPECT_EQ(significant(12.345), "12.3");
   EXPECT_EQ(significant(123.45), "123");
@@ -16,19 +16,19 @@ TEST(Human, KeepsThreeDigits) {
   EXPECT_EQ(significant(0), "0");
 }
 
-TEST(Human, RoundingThatAddsADigitDropsADecimal) {
+TEST(Numbers, RoundingThatAddsADigitDropsADecimal) {
   EXPECT_EQ(significant(9.996), "10.0");
   EXPECT_EQ(significant(99.96), "100");
 }
 
-TEST(Human, ZerosAtTheEndMeanThatItIsRounded) {
+TEST(Numbers, ZerosAtTheEndMeanThatItIsRounded) {
   EXPECT_EQ(significant(2), "2");
   EXPECT_EQ(significant(2.5), "2.5");
   EXPECT_EQ(significant(2.0001), "2.00");
   EXPECT_EQ(significant(100), "100");
 }
 
-TEST(Human, TimesChooseTheirUnit) {
+TEST(Numbers, TimesChooseTheirUnit) {
   EXPECT_EQ(human(Picoseconds(0)), "0 s");
   EXPECT_EQ(human(Picoseconds(999)), "999 ps");
   EXPECT_EQ(human(Picoseconds(1'920'000'000)), "1.92 ms");
@@ -38,7 +38,7 @@ TEST(Human, TimesChooseTheirUnit) {
   EXPECT_EQ(human(Picoseconds(7'000 * kPicosecondsPerSecond)), "7000 s");
 }
 
-TEST(Human, OtherUnits) {
+TEST(Numbers, OtherUnits) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(human_bytes(std::uint64_t{3} << 30), "3 GiB");
@@ -49,7 +49,7 @@ TEST(Human, OtherUnits) {
   EXPECT_EQ(human(250'000, Unit::kPartsPerMillion), "25 %");
 }
 
-TEST(Human, ASharePromisesNoMoreThanThereIs) {
+TEST(Numbers, ASharePromisesNoMoreThanThereIs) {
   EXPECT_EQ(human_share(3, 4), "75 %");
   EXPECT_EQ(human_share(512, 512), "100 %");
   EXPECT_EQ(human_share(131'071, 131'072), "> 99.99 %");
@@ -60,14 +60,14 @@ TEST(Human, ASharePromisesNoMoreThanThereIs) {
   EXPECT_EQ(human_share(3, 2), "150 %");
 }
 
-TEST(Human, GroupsDigits) {
+TEST(Numbers, GroupsDigits) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(1'000), "1,000");
   EXPECT_EQ(grouped(1'234'567), "1,234,567");
 }
 
-TEST(Human, ScaleOfAnAxisFollowsItsLargestValue) {
+TEST(Numbers, ScaleOfAnAxisFollowsItsLargestValue) {
   EXPECT_EQ(scale_for(Unit::kPicoseconds, 2.4e9).name, "ms");
   EXPECT_EQ(scale_for(Unit::kBytes, 200'000).name, "KiB");
   EXPECT_EQ(scale_for(Unit::kCount, 500).divisor, 1);
@@ -75,4 +75,4 @@ TEST(Human, ScaleOfAnAxisFollowsItsLargestValue) {
 }
 
 }  // namespace
-}  // namespace openmrc::sim
+}  // namespace openmrc::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmrc/sim/report/human.h"
+#include "openmrc/text/numbers.h"
 
 #include <fmt/format.h>
 
@@ -8,28 +8,28 @@
 #include <cmath>
 #include <span>
 
-namespace openmrc::sim {
+namespace openmrc::text {
 namespace {
 
-constexpr std::array kTimes{Scale{1, "ps"}, Scale{1e3, "ns"}, Scale{1e6, "us"}, Scale{1e9, "ms"},
-                            Scale{1e12, "s"}};
-constexpr std::array kBytes{Scale{1, "B"}, Scale{1024, "KiB"}, Scale{1024.0 * 1024, "MiB"},
-                            Scale{1024.0 * 1024 * 1024, "GiB"},
-                            Scale{1024.0 * 1024 * 1024 * 1024, "TiB"}};
-constexpr std::array kRates{Scale{1, "b/s"},    Scale{1e3, "kb/s"},  Scale{1e6, "Mb/s"},
-                            Scale{1e9, "Gb/s"}, Scale{1e12, "Tb/s"}, Scale{1e15, "Pb/s"}};
-constexpr std::array kShares{Scale{1e4, "%"}};
-constexpr std::array kCounts{Scale{1, ""}, Scale{1e6, "million"}, Scale{1e9, "billion"}};
+constexpr std::array kTimeScales{Scale{1, "ps"}, Scale{1e3, "ns"}, Scale{1e6, "us"},
+                                 Scale{1e9, "ms"}, Scale{1e12, "s"}};
+constexpr std::array kByteScales{Scale{1, "B"}, Scale{1024, "KiB"}, Scale{1024.0 * 1024, "MiB"},
+                                 Scale{1024.0 * 1024 * 1024, "GiB"},
+                                 Scale{1024.0 * 1024 * 1024 * 1024, "TiB"}};
+constexpr std::array kRateScales{Scale{1, "b/s"},    Scale{1e3, "kb/s"},  Scale{1e6, "Mb/s"},
+                                 Scale{1e9, "Gb/s"}, Scale{1e12, "Tb/s"}, Scale{1e15, "Pb/s"}};
+constexpr std::array kShareScales{Scale{1e4, "%"}};
+constexpr std::array kCountScales{Scale{1, ""}, Scale{1e6, "million"}, Scale{1e9, "billion"}};
 
 std::span<const Scale> scales_of(Unit unit) {
   switch (unit) {
-    case Unit::kPicoseconds: return kTimes;
-    case Unit::kBytes: return kBytes;
-    case Unit::kBitsPerSecond: return kRates;
-    case Unit::kPartsPerMillion: return kShares;
+    case Unit::kPicoseconds: return kTimeScales;
+    case Unit::kBytes: return kByteScales;
+    case Unit::kBitsPerSecond: return kRateScales;
+    case Unit::kPartsPerMillion: return kShareScales;
     case Unit::kCount: break;
   }
-  return kCounts;
+  return kCountScales;
 }
 
 // Digits before the point; below 1 the zeros after it, counted downwards.
@@ -109,4 +109,4 @@ std::string human_share(double part, double whole) {
   return significant(percent) + " %";
 }
 
-}  // namespace openmrc::sim
+}  // namespace openmrc::text
