@@ -42,8 +42,8 @@ TEST(FabricToml, TheCompactFormGivesTheSameShape) {
 }
 
 TEST(FabricToml, ErrorsNameEveryLineThatIsWrong) {
-  EXPECT_EQ(toml_error("planes = 2\nrows = 'four'\nhosts_per_row = 3\nuplinks = 5\n"),
-            "line 2: rows: must be a whole number, not \"four\"");
+  EXPECT_EQ(toml_error("planes = 2\nracks = 'four'\nhosts_per_rack = 3\nuplinks = 5\n"),
+            "line 2: racks: must be a whole number, not \"four\"");
   EXPECT_TRUE(toml_error("planes = 99\n\nbogus = 3\n")
                   .starts_with("line 1: planes: must be between 1 and 16, not 99\n"
                                "line 3: unknown key 'bogus': valid here: "));

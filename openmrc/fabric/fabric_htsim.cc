@@ -114,10 +114,8 @@ class Topology {
     const std::string_view word = take_word(text);
     if (word.empty() || word.starts_with('#')) return;
     const auto number = number_in(take_word(text));
-    if (!number) return failure(error(word, "must be followed by a whole number"));
-    if (!take_word(text).empty()) {
-      return failure(error(word, "must be followed by one number only"));
-    }
+    if (!number) return error(word, "must be followed by a whole number");
+    if (!take_word(text).empty()) return error(word, "must be followed by one number only");
     const std::string spelling = lower(word);
     if (spelling == "tier") return open_tier(*number);
     if (skips_tier_) return;
@@ -163,8 +161,8 @@ class Topology {
     std::optional<Number>& place = numbers_[section_][word];
     if (place) return error(as_written, fmt::format("given before, in line {}", place->line));
     place = Number{number, line_};
-    if (const auto reason = misfit(section_, word, number)) {
-      error(as_written, std::string(*reason));
+    if (const auto fit = check_fit(section_, word, number); !fit) {
+      error(as_written, std::string(fit.error()));
     }
   }
 
@@ -208,7 +206,7 @@ class Topology {
       errors_.push_back(
           {.line = given->line, .key = std::string(kSpellings[word]), .message = reason});
     };
-    const std::uint64_t hosts = std::uint64_t{shape.rows} * shape.hosts_per_row;
+    const std::uint64_t hosts = std::uint64_t{shape.racks} * shape.hosts_per_rack;
     check(kHead, kNodes, at(kHead, kNodes) == hosts,
           "must be Radix_Down of Tier 0 times Radix_Down of Tier 1: a T1 has one link to each T0");
     check(kHead, kPodsize, at(kHead, kPodsize) == hosts, "must be as Nodes in two tiers");

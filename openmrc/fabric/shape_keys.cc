@@ -58,21 +58,21 @@ class ShapeMaker {
       set_full_bisection(*keys_.switch_ports, shape);
       return;
     }
-    if (!keys_.rows) error("rows", "is missing; or give switch_ports");
-    if (!keys_.hosts_per_row) error("hosts_per_row", "is missing; or give switch_ports");
-    shape.rows = keys_.rows.value_or(1);
-    shape.hosts_per_row = keys_.hosts_per_row.value_or(1);
+    if (!keys_.racks) error("racks", "is missing; or give switch_ports");
+    if (!keys_.hosts_per_rack) error("hosts_per_rack", "is missing; or give switch_ports");
+    shape.racks = keys_.racks.value_or(1);
+    shape.hosts_per_rack = keys_.hosts_per_rack.value_or(1);
     shape.uplinks = keys_.uplinks.value_or(0);
   }
 
   void set_full_bisection(std::uint32_t ports, Shape& shape) {
     constexpr const char* kConflict = "follows from switch_ports; give one of them";
-    if (keys_.rows) error("rows", kConflict);
-    if (keys_.hosts_per_row) error("hosts_per_row", kConflict);
+    if (keys_.racks) error("racks", kConflict);
+    if (keys_.hosts_per_rack) error("hosts_per_rack", kConflict);
     if (keys_.uplinks) error("uplinks", kConflict);
     if (ports % 2 != 0) error("switch_ports", "must be even: half of them are downlinks");
-    shape.rows = ports;
-    shape.hosts_per_row = ports / 2;
+    shape.racks = ports;
+    shape.hosts_per_rack = ports / 2;
     shape.uplinks = ports / 2;
   }
 
@@ -88,8 +88,8 @@ class ShapeMaker {
   static std::string_view key_of(ShapeError error) {
     switch (error) {
       case ShapeError::kPlanes: return "planes";
-      case ShapeError::kRows: return "rows";
-      case ShapeError::kHostsPerRow: return "hosts_per_row";
+      case ShapeError::kRacks: return "racks";
+      case ShapeError::kHostsPerRack: return "hosts_per_rack";
       case ShapeError::kUplinks:
       case ShapeError::kNoUplinks:
       case ShapeError::kIdleT1s: return "uplinks";
@@ -110,10 +110,10 @@ std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view name) {
   std::vector<text::Field> fields;
   text::Section section(fields, name);
   section.whole("planes", keys.planes, 1, kPlanesMax).otherwise = "required";
-  section.whole("rows", keys.rows, 1, kRowsMax).otherwise = "required";
-  section.whole("hosts_per_row", keys.hosts_per_row, 1, kHostsPerRowMax).otherwise = "required";
+  section.whole("racks", keys.racks, 1, kRacksMax).otherwise = "required";
+  section.whole("hosts_per_rack", keys.hosts_per_rack, 1, kHostsPerRackMax).otherwise = "required";
   section.whole("uplinks", keys.uplinks, 0, kUplinksMax);
-  section.whole("switch_ports", keys.switch_ports, 2, std::min(kRowsMax, 2 * kHostsPerRowMax))
+  section.whole("switch_ports", keys.switch_ports, 2, std::min(kRacksMax, 2 * kHostsPerRackMax))
       .otherwise = "none";
   section.gbps("host_link_gbps", keys.host_link_bits_per_second, kBitsPerSecondMax);
   section.whole("host_link_ns", keys.host_link_delay, 1, kNsMax);

@@ -18,8 +18,8 @@ namespace openmrc::fabric {
 
 struct ShapeKeys {
   std::optional<std::uint32_t> planes{};
-  std::optional<std::uint32_t> rows{};
-  std::optional<std::uint32_t> hosts_per_row{};
+  std::optional<std::uint32_t> racks{};
+  std::optional<std::uint32_t> hosts_per_rack{};
   std::optional<std::uint32_t> uplinks{};
   std::optional<std::uint32_t> switch_ports{};  // for two tiers and full bisection
   std::int64_t host_link_bits_per_second = Shape{}.host_link_bits_per_second;

@@ -24,7 +24,7 @@ Entry key(std::string name, int value, std::uint32_t line = 0) {
 }
 
 Table small() {
-  return {.entries = {key("planes", 2, 1), key("rows", 4, 2), key("hosts_per_row", 3, 3),
+  return {.entries = {key("planes", 2, 1), key("racks", 4, 2), key("hosts_per_rack", 3, 3),
                       key("uplinks", 5, 4)}};
 }
 
@@ -49,7 +49,7 @@ TEST(ShapeKeys, CountsAloneMakeAShapeOfUsualLinks) {
 
 TEST(ShapeKeys, SwitchPortsMakeFullBisection) {
   EXPECT_EQ(shape_from(Table{.entries = {key("planes", 8, 1), key("switch_ports", 512, 2)}}),
-            (Shape{.planes = 8, .rows = 512, .hosts_per_row = 256, .uplinks = 256}));
+            (Shape{.planes = 8, .racks = 512, .hosts_per_rack = 256, .uplinks = 256}));
 }
 
 TEST(ShapeKeys, UplinksAreAsHostLinksUnlessTheySayOtherwise) {
@@ -72,17 +72,17 @@ TEST(ShapeKeys, UplinksAreAsHostLinksUnlessTheySayOtherwise) {
   EXPECT_EQ(shape->uplink_delay, nanoseconds(1000));
 }
 
-TEST(ShapeKeys, OneRowNeedsNoUplinks) {
+TEST(ShapeKeys, OneRackNeedsNoUplinks) {
   EXPECT_EQ(
-      shape_from(Table{.entries = {key("planes", 2), key("rows", 1), key("hosts_per_row", 8)}}),
-      (Shape{.planes = 2, .rows = 1, .hosts_per_row = 8, .uplinks = 0}));
+      shape_from(Table{.entries = {key("planes", 2), key("racks", 1), key("hosts_per_rack", 8)}}),
+      (Shape{.planes = 2, .racks = 1, .hosts_per_rack = 8, .uplinks = 0}));
 }
 
 TEST(ShapeKeys, ErrorsNameLineAndKey) {
   EXPECT_EQ(error(small_with(key("uplinkz", 3, 9))),
             "line 9: unknown key 'uplinkz': did you mean 'uplinks'?");
   EXPECT_EQ(error(small_with(key("colour", 3, 9))),
-            "line 9: unknown key 'colour': valid here: 'planes', 'rows', 'hosts_per_row', "
+            "line 9: unknown key 'colour': valid here: 'planes', 'racks', 'hosts_per_rack', "
             "'uplinks', 'switch_ports', 'host_link_gbps', 'host_link_ns', 'uplink_gbps', "
             "'uplink_ns'");
   EXPECT_EQ(error(small_with(key("host_link_ns", 1.5, 9))),
@@ -99,14 +99,14 @@ TEST(ShapeKeys, ErrorsNameLineAndKey) {
 }
 
 TEST(ShapeKeys, EverythingThatIsWrongIsReported) {
-  EXPECT_EQ(error({key("planes", 17, 1), key("rows", 0, 2), key("uplinkz", 1, 3)}),
+  EXPECT_EQ(error({key("planes", 17, 1), key("racks", 0, 2), key("uplinkz", 1, 3)}),
             "line 1: planes: must be between 1 and 16, not 17\n"
-            "line 2: rows: must be between 1 and 1024, not 0\n"
+            "line 2: racks: must be between 1 and 1024, not 0\n"
             "line 3: unknown key 'uplinkz': did you mean 'uplinks'?");
   EXPECT_EQ(error(std::vector<Entry>{}),
             "planes: is missing\n"
-            "rows: is missing; or give switch_ports\n"
-            "hosts_per_row: is missing; or give switch_ports");
+            "racks: is missing; or give switch_ports\n"
+            "hosts_per_rack: is missing; or give switch_ports");
 }
 
 TEST(ShapeKeys, AMisspeltKeyIsNotAlsoMissing) {
@@ -115,13 +115,13 @@ TEST(ShapeKeys, AMisspeltKeyIsNotAlsoMissing) {
 }
 
 TEST(ShapeKeys, ASectionIsPartOfTheKey) {
-  text::TomlReader reader("[fabric]\nplanes = 8\nswitch_ports = 7\nrows = 2\n");
+  text::TomlReader reader("[fabric]\nplanes = 8\nswitch_ports = 7\nracks = 2\n");
   ShapeKeys keys;
   reader.top().read(shape_fields(keys, "fabric"));
   EXPECT_FALSE(make_shape(keys, "fabric", reader.diagnostics()));
   EXPECT_EQ(to_string(reader.diagnostics().take()),
             "line 3: fabric.switch_ports: must be even: half of them are downlinks\n"
-            "line 4: fabric.rows: follows from switch_ports; give one of them");
+            "line 4: fabric.racks: follows from switch_ports; give one of them");
 }
 
 TEST(ShapeKeys, CountsOutsideThePlanAreRefused) {
@@ -133,22 +133,22 @@ TEST(ShapeKeys, CountsOutsideThePlanAreRefused) {
   EXPECT_EQ(with(0, 17), "line 1: planes: must be between 1 and 16, not 17");
   EXPECT_EQ(with(0, 0), "line 1: planes: must be between 1 and 16, not 0");
   EXPECT_EQ(with(0, -8), "line 1: planes: must be between 1 and 16, not -8");
-  EXPECT_EQ(with(1, 1025), "line 2: rows: must be between 1 and 1024, not 1025");
-  EXPECT_EQ(with(2, 513), "line 3: hosts_per_row: must be between 1 and 512, not 513");
+  EXPECT_EQ(with(1, 1025), "line 2: racks: must be between 1 and 1024, not 1025");
+  EXPECT_EQ(with(2, 513), "line 3: hosts_per_rack: must be between 1 and 512, not 513");
   EXPECT_EQ(with(3, 1025), "line 4: uplinks: must be between 0 and 1024, not 1025");
   EXPECT_EQ(with(3, std::numeric_limits<std::int64_t>::max()),
             "line 4: uplinks: must be between 0 and 1024, not 9223372036854775807");
-  EXPECT_EQ(with(3, 0), "line 4: uplinks: several rows need uplinks between them");
-  EXPECT_EQ(with(1, 1), "line 4: uplinks: with one row, uplinks lead nowhere: leave them out");
+  EXPECT_EQ(with(3, 0), "line 4: uplinks: several racks need uplinks between them");
+  EXPECT_EQ(with(1, 1), "line 4: uplinks: with one rack, uplinks lead nowhere: leave them out");
 }
 
 TEST(ShapeKeys, WhatIsMissingIsNamed) {
-  EXPECT_EQ(error({key("planes", 2, 1), key("hosts_per_row", 2, 2)}),
-            "rows: is missing; or give switch_ports");
-  EXPECT_EQ(error({key("planes", 2, 1), key("rows", 2, 2)}),
-            "hosts_per_row: is missing; or give switch_ports");
-  EXPECT_EQ(error({key("planes", 2, 1), key("rows", 2, 2), key("hosts_per_row", 2, 3)}),
-            "uplinks: several rows need uplinks between them");
+  EXPECT_EQ(error({key("planes", 2, 1), key("hosts_per_rack", 2, 2)}),
+            "racks: is missing; or give switch_ports");
+  EXPECT_EQ(error({key("planes", 2, 1), key("racks", 2, 2)}),
+            "hosts_per_rack: is missing; or give switch_ports");
+  EXPECT_EQ(error({key("planes", 2, 1), key("racks", 2, 2), key("hosts_per_rack", 2, 3)}),
+            "uplinks: several racks need uplinks between them");
 }
 
 TEST(ShapeKeys, SwitchPortsStandAloneAndAreEven) {

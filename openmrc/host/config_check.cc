@@ -163,7 +163,7 @@ class Checker {
                          port.interface.find_first_of("/ \t\n") == std::string::npos;
     if (!is_name) {
       fail(port.line, "port.interface",
-           fmt::format("\"{}\" is no name of an interface: at most {} letters without spaces and "
+           fmt::format("\"{}\" is not an interface name: at most {} letters without spaces and "
                        "slashes",
                        port.interface, kInterfaceNameMax));
     }
@@ -273,8 +273,8 @@ class Checker {
     if (!has("faults")) return;
     config_.faults = draft_.faults;
     if (draft_.faults.plane && *draft_.faults.plane >= config_.ports.size()) {
-      fail("faults.plane", fmt::format("{} is no plane; there are {}, from 0", *draft_.faults.plane,
-                                       config_.ports.size()));
+      fail("faults.plane", fmt::format("{} is not a plane; there are {}, from 0",
+                                       *draft_.faults.plane, config_.ports.size()));
     }
     if (draft_.faults.ev && *draft_.faults.ev >= config_.paths.evs) {
       fail("faults.ev",

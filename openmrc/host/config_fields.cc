@@ -59,7 +59,7 @@ void add_behaviour(std::vector<Field>& fields, Draft& draft) {
   paths.whole("evs", config.paths.evs, 1, core::kEvsPerProfileMax);
   paths.whole("burst", config.paths.burst, 1, 256);
   paths.whole("seed", config.paths.seed, 0, text::kWholeMax);
-  paths.whole("clean_answers", config.paths.clean_answers, 1, 255);
+  paths.whole("probe_successes", config.paths.probe_successes, 1, 255);
   paths.duration("probe_interval_max", config.paths.probe_interval_max, microseconds(10),
                  seconds(60));
   paths.duration("reorder_floor", config.paths.reorder_floor, microseconds(1), seconds(1));

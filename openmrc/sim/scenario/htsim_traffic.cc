@@ -53,8 +53,8 @@ class TrafficReader {
     while (!text.empty()) {
       ++line_;
       const std::size_t end = std::min(text.find('\n'), text.size());
-      if (auto problem = read_line(words_of(text.substr(0, end)))) {
-        return failure(FileError{.line = line_, .message = std::move(*problem)});
+      if (auto line = read_line(words_of(text.substr(0, end))); !line) {
+        return failure(FileError{.line = line_, .message = std::move(line.error())});
       }
       text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -195,8 +195,10 @@ class TrafficReader {
     return {};
   }
 
-  std::optional<FileError> check_counts() {
-    if (nodes_.value == 0) return FileError{.line = nodes_.line, .message = "Nodes is missing"};
+  [[nodiscard]] Result<void, FileError> check_counts() {
+    if (nodes_.value == 0) {
+      return failure(FileError{.line = nodes_.line, .message = "Nodes is missing"});
+    }
     const auto differs = [](const Count& count, std::size_t there, std::string_view what) {
       return FileError{
           .line = count.line,
@@ -213,34 +215,38 @@ class TrafficReader {
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       const Flow& flow = traffic_.list.flows[i];
       if (flow.from < nodes_.value && flow.to < nodes_.value) continue;
-      return FileError{.line = origins_[i].line,
-                       .message = fmt::format("{}->{}: the last of {} nodes is {}", flow.from,
-                                              flow.to, nodes_.value, nodes_.value - 1)};
+      return failure(
+          FileError{.line = origins_[i].line,
+                    .message = fmt::format("{}->{}: the last of {} nodes is {}", flow.from, flow.to,
+                                           nodes_.value, nodes_.value - 1)});
     }
     return {};
   }
 
-  std::optional<FileError> connect_triggers() {
+  [[nodiscard]] Result<void, FileError> connect_triggers() {
     std::vector<Flow>& flows = traffic_.list.flows;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const auto [line, id] = origins_[i];
       if (id == 0) continue;
       const auto found = triggers_by_id_.find(id);
       if (found == triggers_by_id_.end() || found->second.declared_in == 0) {
-        return FileError{.line = line, .message = fmt::format("there is no trigger {}", id)};
+        return failure(
+            FileError{.line = line, .message = fmt::format("there is no trigger {}", id)});
       }
       const std::int32_t by = found->second.fired_by;
       if (by < 0) {
-        return FileError{.line = line, .message = fmt::format("no flow fires trigger {}", id)};
+        return failure(
+            FileError{.line = line, .message = fmt::format("no flow fires trigger {}", id)});
       }
       const Flow& other = flows[static_cast<std::size_t>(by)];
       if (other.from != flows[i].from && other.to != flows[i].from) {
-        return FileError{.line = line,
-                         .message = fmt::format(
-                             "host {} cannot know of trigger {}, which the flow {}->{} of line "
-                             "{} fires: it neither sends nor receives it",
-                             flows[i].from, id, other.from, other.to,
-                             origins_[static_cast<std::size_t>(by)].line)};
+        return failure(FileError{
+            .line = line,
+            .message =
+                fmt::format("host {} cannot know of trigger {}, which the flow {}->{} of line "
+                            "{} fires: it neither sends nor receives it",
+                            flows[i].from, id, other.from, other.to,
+                            origins_[static_cast<std::size_t>(by)].line)});
       }
       flows[i].after = by;
     }

@@ -104,8 +104,8 @@ class FaultReader {
     const bool random = section_.read(Field::whole("random", count, 1));
     section_.read(Field::flag("all", all));
     const bool has_group = section_.read(Field::word("of", group, kGroups));
-    const int ways = (section_.has("what") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
-    if (ways != 1) section_.error("what", "give one of what, random and all");
+    const int ways = (section_.has("target") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
+    if (ways != 1) section_.error("target", "give one of target, random and all");
     if (!random && !all) {
       if (has_group) section_.error("of", "goes with random or all");
       return named;
@@ -119,13 +119,13 @@ class FaultReader {
 
   std::vector<Element> read_names() {
     std::vector<Element> result;
-    for (const text::Value* value : section_.elements("what")) {
+    for (const text::Value* value : section_.elements("target")) {
       const auto* name = value->as<std::string>();
       const auto element = parse_target(kind_, fabric_, name != nullptr ? *name : "");
       if (element) {
         result.push_back(*element);
       } else {
-        section_.error_at(*value, "what", to_string(element.error()));
+        section_.error_at(*value, "target", to_string(element.error()));
       }
     }
     return result;
@@ -173,7 +173,7 @@ class FaultReader {
     Picoseconds at{};
     Picoseconds until = kNoTime;
     Picoseconds lasts = kNoTime;
-    Picoseconds apart{};
+    Picoseconds stagger{};
     const bool has_at = section_.read(Field::duration("at", at));
     const std::vector<Picoseconds> between = read_between();
     if (has_at && !between.empty()) section_.error("between", "is another way to say at");
@@ -181,10 +181,10 @@ class FaultReader {
     if (section_.read(Field::duration("for", lasts)) && has_until) {
       section_.error("for", "is another way to say until");
     }
-    if (section_.read(Field::duration("apart", apart))) {
-      if (!between.empty()) section_.error("apart", "goes with at");
+    if (section_.read(Field::duration("stagger", stagger))) {
+      if (!between.empty()) section_.error("stagger", "goes with at");
       const auto count = static_cast<std::int64_t>(elements.size());
-      if (count > 0 && apart > kTimeMax / count) section_.error("apart", "is too long");
+      if (count > 0 && stagger > kTimeMax / count) section_.error("stagger", "is too long");
     }
     if (!section_.ok()) return {};
     std::vector<BrokenElement> broken;

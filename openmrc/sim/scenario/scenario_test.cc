@@ -239,8 +239,8 @@ TEST(Scenario, ErrorsNameLineAndKey) {
 TEST(Scenario, EverythingThatIsWrongIsReported) {
   EXPECT_EQ(error_of("sead = 3\nmtu = 1\n" +
                      with("[transport]\nkind = 'mrc'\nevs = 9\nqueue_pairs = 0\n"
-                          "[[fault]]\nkind = 'cutt'\nwhat = 'h1/p1'\n"
-                          "[[fault]]\nkind = 'cut'\nwhat = ['h1/p1', 'h99/p1', 'h1/p99']\n"
+                          "[[fault]]\nkind = 'cutt'\ntarget = 'h1/p1'\n"
+                          "[[fault]]\nkind = 'cut'\ntarget = ['h1/p1', 'h99/p1', 'h1/p99']\n"
                           "at = 'noon'\n")),
             "line 1: unknown key 'sead': did you mean 'seed'?\n"
             "line 2: mtu: must be between 16 and 8192, not 1\n"
@@ -259,12 +259,12 @@ TEST(Scenario, UnknownKeysGetAHint) {
             "line 10: switches: unknown key 'triming': did you mean 'trimming'?");
   EXPECT_EQ(error_of(with("colour = 3\n")),
             "line 9: workload: unknown key 'colour': valid here: 'kind', 'bytes', "
-            "'messages', 'across_rows'");
+            "'messages', 'across_racks'");
   // A key of the other transport is as unknown as any.
   EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
             "line 11: transport: unknown key 'evs': valid here: 'kind', "
             "'queue_pairs', 'dcqcn', 'reroute_after', 'retries', 'timeout'");
-  EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\nwhat = 'h1/p1'\nutil = '3 us'\n")),
+  EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\ntarget = 'h1/p1'\nutil = '3 us'\n")),
             "line 12: fault: unknown key 'util': did you mean 'until'?");
 }
 
@@ -273,12 +273,12 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
   EXPECT_EQ(error_of(""), "[fabric] is missing\n[workload] is missing");
   EXPECT_EQ(error_of(kFabric), "[workload] is missing");
   EXPECT_EQ(
-      error_of("sead = 2\n[fabric]\nplanes = 4\nrows = 'two'\nuplink = 3\n[workload]\nkind = 1\n"),
+      error_of("sead = 2\n[fabric]\nplanes = 4\nracks = 'two'\nuplink = 3\n[workload]\nkind = 1\n"),
       "line 1: unknown key 'sead': did you mean 'seed'?\n"
-      "line 4: fabric.rows: must be a whole number, not \"two\"\n"
+      "line 4: fabric.racks: must be a whole number, not \"two\"\n"
       "line 5: fabric: unknown key 'uplink': did you mean 'uplinks'?");
-  EXPECT_EQ(error_of("seed = 2\n[fabric]\nplanes = 4\nrows = 1\n[workload]\n"),
-            "line 2: fabric.hosts_per_row: is missing; or give switch_ports");
+  EXPECT_EQ(error_of("seed = 2\n[fabric]\nplanes = 4\nracks = 1\n[workload]\n"),
+            "line 2: fabric.hosts_per_rack: is missing; or give switch_ports");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\n")),
             "line 6: workload.bytes: is missing");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'all-to-all'\nhosts = 99\nbytes = 1000\n")),
@@ -388,40 +388,40 @@ TEST(ScenarioFault, Errors) {
   const auto error = [](std::string_view keys) {
     return error_of(with("[[fault]]\n" + std::string(keys)));
   };
-  EXPECT_EQ(error("what = 'h1/p1'\n"), "line 9: fault.kind: is missing");
-  EXPECT_EQ(error("kind = 'cut'\n"), "line 9: fault.what: give one of what, random and all");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
-            "line 11: fault.what: give one of what, random and all");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nof = 't1'\n"),
+  EXPECT_EQ(error("target = 'h1/p1'\n"), "line 9: fault.kind: is missing");
+  EXPECT_EQ(error("kind = 'cut'\n"), "line 9: fault.what: give one of target, random and all");
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
+            "line 11: fault.what: give one of target, random and all");
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nof = 't1'\n"),
             "line 12: fault.of: goes with random or all");
   EXPECT_EQ(error("kind = 'cut'\nrandom = 2\n"), "line 9: fault.of: is missing");
   EXPECT_EQ(error("kind = 'switch-down'\nrandom = 2\nof = 'uplinks'\n"),
             "line 12: fault.of: cannot have a fault of this kind");
   EXPECT_EQ(error("kind = 'switch-down'\nrandom = 33\nof = 't1'\n"),
             "line 11: fault.random: the fabric has 32 of them");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nuntil = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nat = '2 us'\nuntil = '1 us'\n"),
             "line 13: fault.until: ends before it begins");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nfor = '2 us'\nuntil = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nfor = '2 us'\nuntil = '1 us'\n"),
             "line 12: fault.for: is another way to say until");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nat = '2 us'\nbetween = ['1 us', '2 us']\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nat = '2 us'\nbetween = ['1 us', '2 us']\n"),
             "line 13: fault.between: is another way to say at");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['3 us', '2 us']\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nbetween = ['3 us', '2 us']\n"),
             "line 12: fault.between: must be two times, the earlier one first");
-  EXPECT_EQ(error("kind = 'cut'\nwhat = 'h1/p1'\nbetween = ['1 us', '2 us']\napart = '1 us'\n"),
-            "line 13: fault.apart: goes with at");
-  EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\napart = '200000 s'\n"),
-            "line 13: fault.apart: is too long");
-  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\n"), "line 9: fault.rate: is missing");
-  EXPECT_EQ(error("kind = 'loss'\nwhat = 'h1/p1'\nrate = 1.5\n"),
+  EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nbetween = ['1 us', '2 us']\nstagger = '1 us'\n"),
+            "line 13: fault.stagger: goes with at");
+  EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\nstagger = '200000 s'\n"),
+            "line 13: fault.stagger: is too long");
+  EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\n"), "line 9: fault.rate: is missing");
+  EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\nrate = 1.5\n"),
             "line 12: fault.rate: must be a number between 0 and 1 or a percentage, e.g. \"20%\", "
             "not 1.5");
-  EXPECT_EQ(error("kind = 'slow'\nwhat = 'h1/p1'\nspeed = '0.5 %'\n"),
+  EXPECT_EQ(error("kind = 'slow'\ntarget = 'h1/p1'\nspeed = '0.5 %'\n"),
             "line 12: fault.speed: must be a whole percentage from 1% to 99%");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nup = '1 us'\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\nup = '1 us'\n"),
             "line 9: fault.count: give one of count, until and for");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\ncount = 2\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\ncount = 2\n"),
             "line 9: fault.up: give one of up and period");
-  EXPECT_EQ(error("kind = 'flap'\nwhat = 'h1/p1'\ndown = '1 us'\nperiod = '1 us'\ncount = 2\n"),
+  EXPECT_EQ(error("kind = 'flap'\ntarget = 'h1/p1'\ndown = '1 us'\nperiod = '1 us'\ncount = 2\n"),
             "line 12: fault.down: a flapping link must be down for a while, and up for a "
             "while");
 }

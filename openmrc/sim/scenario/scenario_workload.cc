@@ -61,7 +61,7 @@ Permutation read_permutation(TableReader& section) {
   Permutation settings;
   read_size(section, settings.bytes);
   section.read(Field::whole("messages", settings.messages));
-  section.read(Field::flag("across_rows", settings.across_rows));
+  section.read(Field::flag("across_racks", settings.across_racks));
   return settings;
 }
 
@@ -90,7 +90,7 @@ Incast read_incast(TableReader& section, const Fabric& fabric) {
   read_one_host(section, "target", fabric, settings.target);
   settings.senders = read_senders(section, fabric, settings.target);
   read_size(section, settings.bytes);
-  section.read(Field::duration("apart", settings.apart));
+  section.read(Field::duration("stagger", settings.stagger));
   section.for_each_table("victims", [&](TableReader& table) {
     Incast::Victim& victim = settings.victims.emplace_back();
     read_one_host(table, "from", fabric, victim.from);
