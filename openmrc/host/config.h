@@ -14,6 +14,7 @@
 #include "openmrc/datapath/open.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/usid_plan.h"
+#include "openmrc/profile/transport_profile.h"
 #include "openmrc/text/file_error.h"
 #include "openmrc/wire/settings.h"
 
@@ -27,38 +28,11 @@ enum class Progress : std::uint8_t {
   kCaller,  // nobody: polling and waiting for completions is what moves packets
 };
 
-enum class CongestionAlgorithm : std::uint8_t { kNscc, kFixed };
-
 // Where this host stands in a fabric of our addressing plan (fabric/usid_plan.h).
 struct FabricPlace {
   fabric::Shape shape{};
   fabric::HostIndex host{};
   std::uint32_t block = fabric::kUsidBlockDefault;
-};
-
-struct PathConfig {
-  std::size_t evs = 64;    // of a connection, over all planes together
-  std::size_t burst = 8;   // packets that leave one after the other on one EV
-  std::uint64_t seed = 1;  // of the choice of EVs where they are drawn
-  std::uint8_t probe_successes = 3;
-  Duration probe_interval_max = milliseconds(100);
-  // How late a packet may be behind those sent after it before it is taken for lost; round trips
-  // may ask for more.
-  Duration reorder_floor = milliseconds(1);
-};
-
-struct CongestionConfig {
-  CongestionAlgorithm algorithm = CongestionAlgorithm::kNscc;
-  Duration base_rtt = microseconds(200);
-  std::int64_t bits_per_second = 10'000'000'000;  // of all ports together
-  std::optional<std::size_t> window{};  // kFixed: bytes in flight; default rate x base_rtt
-  bool trimming = false;                // whether switches trim
-};
-
-struct RetryConfig {
-  std::uint8_t timeout = 13;  // 1.024 us x 2^n
-  std::uint8_t linear = 7;
-  std::uint8_t exponential = 8;
 };
 
 // For tests: the fault decorator.
@@ -75,23 +49,18 @@ struct Config {
   std::string name{};                   // of the host, as peers and messages call it
   std::vector<datapath::Port> ports{};  // by plane
   std::optional<FabricPlace> fabric{};  // kUsid and kSrv6 need it
-  PathConfig paths{};
-  CongestionConfig congestion{};
-  RetryConfig retry{};
+  profile::TransportProfile transport = profile::preset(profile::Preset::kSoftware);
   datapath::Mode mode = datapath::Mode::kUdp;
   Progress progress = Progress::kSleep;
   bool send_icrc = true;  // false: zero, which saves time between peers that do not look at it
   bool receive_offload = true;
-  wire::WireSettings wire{};  // DSCP, UDP port, whether the ICRC is checked
-  std::uint16_t pkey = 0xffff;
+  wire::WireSettings wire{};  // DSCP, whether the ICRC is checked; UDP port as in `transport`
   std::uint16_t exchange_port = 18515;  // TCP, where connections are arranged
-  std::uint32_t mtu = 4096;             // payload bytes of a packet
   Duration exchange_timeout = seconds(10);
   std::size_t shards = 1;
   std::size_t segments_max = 16;
   std::size_t socket_buffer = 4 * 1024 * 1024;
-  std::size_t queue_pairs_max = 100'000;  // of a shard
-  std::optional<std::string> capture{};   // a pcapng file of all packets
+  std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
   std::filesystem::path file{};  // where it was read from
 };
@@ -111,6 +80,7 @@ struct ConfigKey {
   std::string type{};
   std::string default_text{};
   std::string range{};
+  std::string description{};  // a sentence; may be empty
 };
 std::vector<ConfigKey> config_keys();
 

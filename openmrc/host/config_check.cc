@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "openmrc/core/paths/ev_profile.h"
+#include "openmrc/datapath/slot.h"
 #include "openmrc/host/config_fields.h"
 #include "openmrc/text/units.h"
 
@@ -41,6 +42,7 @@ class Checker {
     check_evs();
     check_dscps();
     check_congestion();
+    check_limits();
     take_icrc();
     if (has("capture.file")) config_.capture = draft_.capture;
     check_faults();
@@ -204,26 +206,27 @@ class Checker {
   }
 
   void check_evs() {
-    const std::size_t planes = config_.ports.size();
+    const auto planes = static_cast<std::uint32_t>(config_.ports.size());
     if (planes == 0) return;
-    std::size_t most = core::kEvsPerProfileMax;
-    if (takes_exact_paths() && config_.fabric) {
+    profile::PathOptions& paths = config_.transport.paths;
+    std::uint32_t most = core::kEvsPerProfileMax;
+    if (takes_exact_paths() && config_.fabric && paths.distinct) {
       const auto fabric = fabric::Fabric::make(config_.fabric->shape);
-      most = std::min<std::size_t>(most, fabric->evs());
+      most = std::min(most, static_cast<std::uint32_t>(fabric->evs()));
     }
-    if (!has("paths.evs")) {
-      config_.paths.evs = std::max(planes, std::min(config_.paths.evs, most) / planes * planes);
+    if (!has("transport.evs")) {
+      paths.evs = std::max(planes, std::min(paths.evs, most) / planes * planes);
       return;
     }
-    if (!is_valid("paths.evs")) return;
-    if (config_.paths.evs > most) {
-      fail("paths.evs", fmt::format("{} are more than the {} paths that the fabric has (planes x "
-                                    "uplinks)",
-                                    config_.paths.evs, most));
-    } else if (config_.paths.evs % planes != 0) {
-      const std::size_t fewer = std::max(planes, config_.paths.evs / planes * planes);
-      fail("paths.evs", fmt::format("{} cannot be shared evenly by {} planes; {} can",
-                                    config_.paths.evs, planes, fewer));
+    if (!is_valid("transport.evs")) return;
+    if (paths.evs > most) {
+      fail("transport.evs", fmt::format("{} are more than the {} paths of the fabric (planes x "
+                                        "uplinks); with distinct_evs = false paths repeat",
+                                        paths.evs, most));
+    } else if (paths.evs % planes != 0) {
+      const std::uint32_t fewer = std::max(planes, paths.evs / planes * planes);
+      fail("transport.evs", fmt::format("{} cannot be divided evenly among {} planes; {} can",
+                                        paths.evs, planes, fewer));
     }
   }
 
@@ -252,15 +255,28 @@ class Checker {
   }
 
   void check_congestion() {
-    if (!is_valid("congestion.window")) return;
-    if (config_.congestion.algorithm != CongestionAlgorithm::kFixed) {
-      fail("congestion.window",
-           "is for algorithm = \"fixed\"; nscc finds its own. Leave one of the two out");
-    } else if (draft_.window < config_.mtu) {
-      fail("congestion.window", fmt::format("{} does not hold one packet of mtu = {}",
-                                            text::format_size(draft_.window), config_.mtu));
+    if (!is_valid("transport.window")) return;
+    const profile::CongestionOptions& congestion = config_.transport.congestion;
+    if (congestion.algorithm != profile::CongestionAlgorithm::kFixed) {
+      fail("transport.window",
+           "needs congestion = \"fixed\"; NSCC finds its own. Leave one of the two out");
+    } else if (congestion.window < ByteCount(config_.transport.mtu)) {
+      const auto window = static_cast<std::uint64_t>(congestion.window->raw());
+      fail("transport.window", fmt::format("{} does not hold one packet of mtu = {}",
+                                           text::format_size(window), config_.transport.mtu));
     }
-    config_.congestion.window = draft_.window;
+  }
+
+  // Slots limit the queue pair numbers of a shard.
+  void check_limits() {
+    config_.wire.udp_port = config_.transport.udp_port;
+    std::size_t& queue_pairs = config_.transport.limits.queue_pairs;
+    if (!has("transport.max_queue_pairs")) {
+      queue_pairs = std::min<std::size_t>(queue_pairs, datapath::kQpnsPerSlot);
+    } else if (queue_pairs > datapath::kQpnsPerSlot) {
+      fail("transport.max_queue_pairs",
+           fmt::format("a shard has at most {}", datapath::kQpnsPerSlot));
+    }
   }
 
   void take_icrc() {
@@ -276,9 +292,9 @@ class Checker {
       fail("faults.plane", fmt::format("{} is not a plane; there are {}, from 0",
                                        *draft_.faults.plane, config_.ports.size()));
     }
-    if (draft_.faults.ev && *draft_.faults.ev >= config_.paths.evs) {
-      fail("faults.ev",
-           fmt::format("{} is no EV; there are {}, from 0", *draft_.faults.ev, config_.paths.evs));
+    if (draft_.faults.ev && *draft_.faults.ev >= config_.transport.paths.evs) {
+      fail("faults.ev", fmt::format("{} is no EV; there are {}, from 0", *draft_.faults.ev,
+                                    config_.transport.paths.evs));
     }
   }
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "openmrc/core/context/limits.h"
 #include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/profile/transport_fields.h"
 
 namespace openmrc::host {
 namespace {
@@ -20,8 +20,6 @@ constexpr std::array<std::string_view, 3> kModes{"udp", "usid", "srv6"};
 static_assert(static_cast<int>(datapath::Mode::kSrv6) == 2);
 constexpr std::array<std::string_view, 3> kProgress{"sleep", "poll", "caller"};
 static_assert(static_cast<int>(Progress::kCaller) == 2);
-constexpr std::array<std::string_view, 2> kAlgorithms{"nscc", "fixed"};
-static_assert(static_cast<int>(CongestionAlgorithm::kFixed) == 1);
 constexpr std::array<std::string_view, 3> kIcrc{"verify", "ignore", "off"};
 static_assert(static_cast<int>(Icrc::kOff) == 2);
 
@@ -36,12 +34,8 @@ void add_top(std::vector<Field>& fields, Config& config) {
   Section top(fields, "");
   top.text("name", config.name).otherwise = "the host's name";
   top.word("mode", config.mode, kModes);
-  top.whole("mtu", config.mtu, core::kMtuMin, core::kMtuMax);
-  top.whole("udp_port", config.wire.udp_port, 1, kPortMax);
-  top.hex("pkey", config.pkey, 0, 0xffff);
   top.whole("shards", config.shards, 1, datapath::kSlots);
   top.word("progress", config.progress, kProgress);
-  top.whole("queue_pairs_max", config.queue_pairs_max, 1, datapath::kQpnsPerSlot);
 }
 
 void add_fabric(std::vector<Field>& fields, Draft& draft) {
@@ -51,30 +45,6 @@ void add_fabric(std::vector<Field>& fields, Draft& draft) {
   Section fabric(fields, "fabric");
   fabric.text("host", draft.host).otherwise = "required";
   fabric.text("block", draft.block);
-}
-
-void add_behaviour(std::vector<Field>& fields, Draft& draft) {
-  Config& config = draft.config;
-  Section paths(fields, "paths");
-  paths.whole("evs", config.paths.evs, 1, core::kEvsPerProfileMax);
-  paths.whole("burst", config.paths.burst, 1, 256);
-  paths.whole("seed", config.paths.seed, 0, text::kWholeMax);
-  paths.whole("probe_successes", config.paths.probe_successes, 1, 255);
-  paths.duration("probe_interval_max", config.paths.probe_interval_max, microseconds(10),
-                 seconds(60));
-  paths.duration("reorder_floor", config.paths.reorder_floor, microseconds(1), seconds(1));
-
-  Section congestion(fields, "congestion");
-  congestion.word("algorithm", config.congestion.algorithm, kAlgorithms);
-  congestion.duration("base_rtt", config.congestion.base_rtt, microseconds(1), seconds(1));
-  congestion.rate("rate", config.congestion.bits_per_second, 1'000'000, 100'000'000'000'000);
-  congestion.bytes("window", draft.window, core::kMtuMin, kGiB).otherwise = "rate x base_rtt";
-  congestion.flag("trimming", config.congestion.trimming);
-
-  Section retry(fields, "retry");
-  retry.whole("timeout", config.retry.timeout, 0, core::kTimeoutExponentMax);
-  retry.whole("linear", config.retry.linear, 0, core::kLinearRetriesMax);
-  retry.whole("exponential", config.retry.exponential, 0, core::kExponentialRetriesMax);
 }
 
 void add_wire(std::vector<Field>& fields, Draft& draft) {
@@ -117,7 +87,6 @@ std::vector<Field> fields_of(Draft& draft) {
   std::vector<Field> fields;
   add_top(fields, draft.config);
   add_fabric(fields, draft);
-  add_behaviour(fields, draft);
   add_wire(fields, draft);
   add_surroundings(fields, draft);
   return fields;
@@ -135,13 +104,17 @@ std::vector<ConfigKey> config_keys() {
   Draft draft;
   PortDraft port;
   std::vector<ConfigKey> keys;
-  for (const auto& fields : {fields_of(draft), port_fields_of(port)}) {
+  profile::Preset preset = profile::Preset::kSoftware;
+  const std::vector<Field> presets{profile::preset_field(preset)};
+  for (const auto& fields : {fields_of(draft), port_fields_of(port), presets,
+                             profile::transport_fields(draft.config.transport)}) {
     for (const Field& field : fields) {
       keys.push_back({.section = std::string(field.section),
                       .name = std::string(field.name),
                       .type = std::string(type_text(field)),
                       .default_text = default_text(field),
-                      .range = range_text(field)});
+                      .range = range_text(field),
+                      .description = std::string(field.description)});
     }
   }
   return keys;

@@ -30,7 +30,6 @@ struct Draft {
   std::string host{};
   std::string block = "fcbb:bb00::";
   Icrc icrc = Icrc::kVerify;
-  std::size_t window = 0;
   std::string capture{};
   FaultConfig faults{};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/fabric/shape_keys.h"
 #include "openmrc/host/config_fields.h"
+#include "openmrc/profile/transport_fields.h"
 
 namespace openmrc::host {
 namespace {
@@ -18,6 +19,9 @@ void read_ports(text::TableReader& file, Draft& draft) {
 
 void read_draft(text::TomlReader& file, Draft& draft) {
   file.top().read(fields_of(draft));
+  if (text::TableReader* section = file.top().section(profile::kTransportSection)) {
+    profile::read_transport(*section, draft.config.transport);
+  }
   read_ports(file.top(), draft);
   file.top().finish();
   if (!file.diagnostics().has("fabric")) return;

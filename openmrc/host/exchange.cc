@@ -208,8 +208,8 @@ Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line,
     } else if (errno != EAGAIN && errno != EINTR) {
       return failure(system_fault(fmt::format("sending to {}", peer_)));
     } else if (!wait_for(socket_.get(), POLLOUT, end)) {
-      return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("{} accepted no data for {}", peer_, text::format_duration(timeout))));
+      return failure(fault(ExchangeFault::kTimeout, fmt::format("{} accepted no data for {}", peer_,
+                                                                text::format_duration(timeout))));
     }
   }
   return {};
@@ -256,8 +256,8 @@ Result<void, ExchangeError> ExchangeConnection::read_some(Instant end, Duration 
       return failure(system_fault(fmt::format("receiving from {}", peer_)));
     }
     if (!wait_for(socket_.get(), POLLIN, end)) {
-      return failure(fault(ExchangeFault::kTimeout,
-                           fmt::format("no data from {} for {}", peer_, text::format_duration(timeout))));
+      return failure(fault(ExchangeFault::kTimeout, fmt::format("no data from {} for {}", peer_,
+                                                                text::format_duration(timeout))));
     }
   }
 }
@@ -320,9 +320,9 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     const bool is_passing = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     if (!is_passing) return failure(system_fault("accepting a connection"));
     if (!wait_for(socket_.get(), POLLIN, end)) {
-      return failure(fault(
-          ExchangeFault::kTimeout,
-          fmt::format("no client connected to TCP port {} within {}", port_, text::format_duration(timeout))));
+      return failure(
+          fault(ExchangeFault::kTimeout, fmt::format("no client connected to TCP port {} within {}",
+                                                     port_, text::format_duration(timeout))));
     }
   }
 }

@@ -13,7 +13,7 @@
 #include "openmrc/datapath/capture.h"
 #include "openmrc/datapath/fault.h"
 #include "openmrc/datapath/slot.h"
-#include "openmrc/host/transport.h"
+#include "openmrc/host/path_planning.h"
 
 namespace openmrc::host {
 namespace {
@@ -31,13 +31,11 @@ std::uint64_t random_seed() {
 
 core::EndpointSettings endpoint_settings(const Config& config, const profile::PathPlan& paths,
                                          datapath::Slot slot) {
-  core::EndpointSettings settings = profile::endpoint_settings(profile_of(config));
+  core::EndpointSettings settings = profile::endpoint_settings(config.transport);
   for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
   settings.first_qpn = datapath::first_qpn(slot);
   settings.request_ids = core::RequestIds::of_slot(slot.raw());
   settings.return_routes = paths.return_routes();
-  settings.limits.queue_pairs =
-      std::min<std::size_t>(settings.limits.queue_pairs, datapath::kQpnsPerSlot);
   return settings;
 }
 
@@ -92,7 +90,7 @@ QueuePair::~QueuePair() {
 
 ConnectionInfo QueuePair::connection_info() const {
   const Config& config = host_.config();
-  const profile::TransportProfile transport = profile_of(config);
+  const profile::TransportProfile& transport = config.transport;
   ConnectionInfo info{.host = config.name,
                       .qpn = qpn_.raw(),
                       .psn = psn_.raw(),
@@ -116,7 +114,7 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   }
   const ReceiveAttributes recv{
       .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
-  core::ReadyToSendAttributes send = profile::send_attributes(profile_of(config));
+  core::ReadyToSendAttributes send = profile::send_attributes(config.transport);
   send.first_psn = psn_;
   send.mpr = peer.mpr;
   send.max_wimm = peer.max_wimm;
@@ -148,7 +146,8 @@ Result<void, core::ModifyError> QueuePair::to_ready_to_recv(const Destination& p
       .path_overlay = paths.overlay(peer.place),
       .ev_profile = attributes.ev_profile.value_or(own),
       .cc_profile = attributes.cc_profile,
-      .mtu = attributes.mtu == 0 ? config.mtu : std::min(config.mtu, attributes.mtu),
+      .mtu = attributes.mtu == 0 ? config.transport.mtu
+                                 : std::min(config.transport.mtu, attributes.mtu),
       .mpr_dest = attributes.mpr_dest,
       .max_wimm_dest = attributes.max_wimm_dest,
       .dynamic_mpr = attributes.dynamic_mpr,
@@ -293,8 +292,7 @@ Result<void, Error> Host::open_shards() {
     if (!shard) return failure(std::move(shard.error()));
     (*shard)->run([&](core::Endpoint& endpoint, Instant) {
       for (const auto& profile : paths_.profiles()) endpoint.add_ev_profile(profile);
-      endpoint.add_cc_profile(
-          profile::congestion_settings(profile_of(config_), network_figures(config_)));
+      endpoint.add_cc_profile(profile::congestion_settings(config_.transport, {}));
       domain_ = endpoint.create_protection_domain();
     });
     shards_.push_back(std::move(*shard));
@@ -379,7 +377,7 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
       shard.run([](core::Endpoint& endpoint, Instant) { return endpoint.create_queue_pair(); });
   if (!qpn) {
     return failure(Error{.what = fmt::format("shard {} has reached its limit of queue pairs ({})",
-                                             turn, config_.queue_pairs_max),
+                                             turn, config_.transport.limits.queue_pairs),
                          .remedy = "raise queue_pairs_max in openmrc.toml"});
   }
   shard.attach(*qpn, options.writes,

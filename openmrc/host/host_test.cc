@@ -26,11 +26,11 @@ Config loopback_config(Progress progress, std::size_t shards = 1) {
   config.name = "here";
   config.ports = {{.interface = "lo", .address = kLoopback}};
   config.wire.udp_port = kPort;
-  config.paths.evs = 4;
+  config.transport.paths.evs = 4;
   config.progress = progress;
   config.shards = shards;
-  config.congestion.base_rtt = milliseconds(1);
-  config.retry = {.timeout = 12, .linear = 3, .exponential = 2};
+  config.transport.congestion.base_rtt = milliseconds(1);
+  config.transport.retry = {.timeout = 12, .linear = 3, .exponential = 2};
   return config;
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "openmrc/host/config.h"
 #include "openmrc/lab/layout.h"
+#include "openmrc/profile/transport_profile.h"
 #include "openmrc/text/units.h"
 #include "openmrc/wire/field/ip_address.h"
 
@@ -45,7 +45,7 @@ std::uint32_t payload_size(std::uint32_t mtu) {
 // With full queues a round trip takes twice its time and more; what is retransmitted before it ends
 // is sent spuriously.
 unsigned timeout_exponent(Duration base_rtt) {
-  unsigned exponent = host::RetryConfig{}.timeout;
+  unsigned exponent = profile::preset(profile::Preset::kSoftware).retry.timeout;
   while (nanoseconds(1024) * (std::int64_t{1} << exponent) < base_rtt * 4) ++exponent;
   return exponent;
 }
@@ -53,15 +53,14 @@ unsigned timeout_exponent(Duration base_rtt) {
 // Packets of a slow link stand in line behind each other: the round trip is longer, and so is the
 // difference between planes. There, too, several packets in a row on one path gain nothing.
 std::string pace_text(const Spec& spec) {
-  if (!spec.bits_per_second) return "\n[congestion]\nbase_rtt = \"1ms\"\n";
+  if (!spec.bits_per_second) return "base_rtt = \"1ms\"\n";
   constexpr std::int64_t kFrameBits = 4300 * 8;
   constexpr std::int64_t kFramesInARoundTrip = 6;
   const Duration frame(kFrameBits * 1'000'000'000 / *spec.bits_per_second);
   const Duration base_rtt = milliseconds(1) + frame * kFramesInARoundTrip;
   const Duration reorder_floor = std::max(milliseconds(3), base_rtt * 3 / 2);
   return fmt::format(
-      "burst = 1\nreorder_floor = \"{}us\"\n\n[retry]\ntimeout = {}\n\n"
-      "[congestion]\nbase_rtt = \"{}us\"\n",
+      "burst = 1\nreorder_floor = \"{}us\"\nretry_timeout = {}\nbase_rtt = \"{}us\"\n",
       reorder_floor.raw() / 1000, timeout_exponent(base_rtt), base_rtt.raw() / 1000);
 }
 
@@ -73,19 +72,17 @@ std::string config_text(const Spec& spec, HostIndex host) {
   std::string text = fmt::format(
       "# Host {0} of the lab '{1}'. docs/guide/configuration.md describes every key.\n"
       "name = \"{0}\"\n"
-      "mode = \"{2}\"\n"
-      "mtu = {3}\n\n"
-      "[fabric]\nplanes = {4}\nracks = {5}\nhosts_per_rack = {6}\nuplinks = {7}\nhost = \"{0}\"\n"
-      "block = \"{8:x}:{9:x}::\"\n",
-      name_of(host), spec.name, name_of(spec.mode), payload_size(spec.mtu), shape.planes,
-      shape.racks, shape.hosts_per_rack, shape.uplinks, fabric::kUsidBlockDefault >> 16,
-      fabric::kUsidBlockDefault & 0xffff);
+      "mode = \"{2}\"\n\n"
+      "[fabric]\nplanes = {3}\nracks = {4}\nhosts_per_rack = {5}\nuplinks = {6}\nhost = \"{0}\"\n"
+      "block = \"{7:x}:{8:x}::\"\n",
+      name_of(host), spec.name, name_of(spec.mode), shape.planes, shape.racks, shape.hosts_per_rack,
+      shape.uplinks, fabric::kUsidBlockDefault >> 16, fabric::kUsidBlockDefault & 0xffff);
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     text += fmt::format("\n[[port]]\ninterface = \"{}\"\naddress = \"{}\"\n",
                         name_of(plane_at(plane)), inner_address(spec, host, plane));
   }
-  return text + fmt::format("\n[paths]\nevs = {}\n{}rate = \"{}\"\n{}", fabric.evs(),
-                            pace_text(spec),
+  return text + fmt::format("\n[transport]\nmtu = {}\nevs = {}\n{}rate = \"{}\"\n{}",
+                            payload_size(spec.mtu), fabric.evs(), pace_text(spec),
                             text::format_bit_rate(static_cast<std::uint64_t>(rate)),
                             spec.switches == Switches::kSoft ? "trimming = true\n" : "");
 }

@@ -55,8 +55,8 @@ TEST(LabFiles, AHostKnowsItsPlaceAndItsPorts) {
   ASSERT_EQ(config.ports.size(), 2U);
   EXPECT_EQ(config.ports[1].interface, "p1");
   EXPECT_EQ(to_string(config.ports[1].address), "fd4d:5243:0:1::1:1");
-  EXPECT_EQ(config.paths.evs, 2U) << "one for each way";
-  EXPECT_FALSE(config.congestion.trimming);
+  EXPECT_EQ(config.transport.paths.evs, 2U) << "one for each way";
+  EXPECT_FALSE(config.transport.congestion.trimming.value_or(false));
 }
 
 TEST(LabFiles, ASlowLinkGetsTimesToMatch) {

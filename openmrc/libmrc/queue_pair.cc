@@ -53,7 +53,7 @@ mrc_qp::mrc_qp(mrc_context& of, const mrc_qp_init_attr& from)
       domain(*openmrc::libmrc::soft_domain(from.pd)),
       sends(*this, from.cap.max_send_wr),
       receives(*this, from.cap.max_recv_wr) {
-  const openmrc::host::RetryConfig& retry = context.device.config().retry;
+  const openmrc::profile::RetryOptions& retry = context.device.config().transport.retry;
   mrc_attr_.mpr = {.mpr = 8, .mpr_dest = 8};
   mrc_attr_.wimm = {.max_wimm = 128, .max_wimm_dest = 128};
   mrc_attr_.timeout = retry.timeout;

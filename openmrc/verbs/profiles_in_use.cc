@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/verbs/profiles_in_use.h"
 
-#include "openmrc/host/transport.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -88,7 +86,7 @@ Result<std::optional<core::EvProfileId>, int> ProfilesInUse::use(EvProfileId id)
 Result<std::optional<core::CcProfileId>, int> ProfilesInUse::use(CcProfileId id) {
   const auto profile = agent_.use(id);
   if (!profile) return failure(profile.error().error);
-  const core::NsccSettings own = host::nscc_settings(runtime_.config());
+  const core::NsccSettings own = profile::nscc_settings(runtime_.config().transport, {});
   const bool is_off = profile->algorithm && profile->algorithm->empty();
   if (is_off) {
     return runtime_.add_cc_profile(core::FixedWindowSettings{.window = core::NsccLimits::kWindowMax,

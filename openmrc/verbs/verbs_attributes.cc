@@ -71,7 +71,9 @@ LinkRate link_rate_of(double gigabits) {
 }
 
 double bits_per_second_of_port(const Device& device) {
-  return static_cast<double>(device.config().congestion.bits_per_second) / device.ports();
+  return static_cast<double>(device.config().transport.congestion.bits_per_second.value_or(
+             openmrc::profile::NetworkFigures{}.bits_per_second)) /
+         device.ports();
 }
 
 ibv_port_attr attributes_of(Device& device, std::uint8_t port) {
@@ -80,7 +82,7 @@ ibv_port_attr attributes_of(Device& device, std::uint8_t port) {
   ibv_port_attr attributes{};
   attributes.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   attributes.max_mtu = IBV_MTU_4096;
-  attributes.active_mtu = mtu_of(device.config().mtu);
+  attributes.active_mtu = mtu_of(device.config().transport.mtu);
   attributes.gid_tbl_len = static_cast<int>(device.gids());
   attributes.max_msg_sz = kMessageMax;
   attributes.pkey_tbl_len = 1;
@@ -128,7 +130,7 @@ int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
   attributes->sys_image_guid = attributes->node_guid;
   attributes->max_mr_size = std::numeric_limits<std::uint64_t>::max();
   attributes->page_size_cap = kPageSizes;
-  attributes->max_qp = clamp_to_int(config.queue_pairs_max * config.shards);
+  attributes->max_qp = clamp_to_int(config.transport.limits.queue_pairs * config.shards);
   attributes->max_qp_wr = kWorkRequestsMax;
   attributes->max_sge = kSgeMax;
   attributes->max_cq = kCqMax;
@@ -217,13 +219,13 @@ int ibv_query_pkey(ibv_context* context, std::uint8_t port, int index, __be16* p
     errno = EINVAL;
     return -1;
   }
-  *pkey = htobe16(device.config().pkey);
+  *pkey = htobe16(device.config().transport.pkey.raw());
   return 0;
 }
 
 int ibv_get_pkey_index(ibv_context* context, std::uint8_t port, __be16 pkey) {
   const Device& device = *device_of(context);
-  if (has_port(device, port) && pkey == htobe16(device.config().pkey)) return 0;
+  if (has_port(device, port) && pkey == htobe16(device.config().transport.pkey.raw())) return 0;
   errno = EINVAL;
   return -1;
 }

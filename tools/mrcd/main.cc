@@ -16,7 +16,7 @@
 #include "openmrc/agent/agent_state_file.h"
 #include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
-#include "openmrc/host/transport.h"
+#include "openmrc/host/path_planning.h"
 
 namespace openmrc::tools {
 namespace {

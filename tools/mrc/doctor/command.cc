@@ -55,7 +55,7 @@ std::optional<host::Config> check_configuration(const Options& options, Findings
     findings.ok(
         "configuration",
         fmt::format("{}: {}, mode {}, {} ports, {} EVs", config->file.string(), config->name,
-                    name_of(config->mode), config->ports.size(), config->paths.evs));
+                    name_of(config->mode), config->ports.size(), config->transport.paths.evs));
     return *config;
   }
   for (const host::ConfigError& error : config.error()) {

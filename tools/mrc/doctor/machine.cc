@@ -50,8 +50,8 @@ void check_options(const host::Config& config, Findings& findings) {
   const std::string_view no_segments = "set segments_max = 1 in [offload], or use Linux 4.18";
   const std::string_view no_gro = "set receive = false in [offload], or use Linux 5.0";
   for (const Option& option : std::to_array<Option>({
-           {"UDP_SEGMENT", IPPROTO_UDP, datapath::kUdpSegment, static_cast<int>(config.mtu),
-            no_segments},
+           {"UDP_SEGMENT", IPPROTO_UDP, datapath::kUdpSegment,
+            static_cast<int>(config.transport.mtu), no_segments},
            {"UDP_GRO", IPPROTO_UDP, datapath::kUdpGro, 1, no_gro},
            {"UDP_NO_CHECK6_TX", IPPROTO_UDP, datapath::kUdpNoCheck6Tx, 1,
             "use Linux 3.16 or later"},
@@ -132,7 +132,7 @@ std::uint64_t descriptors_needed(const host::Config& config) {
   constexpr std::uint64_t kOthersOfShard = 16;  // timers, queues, a slot
   // With UDP each source port is a socket: those of our EVs, and of our peers' for answers.
   const std::uint64_t ways =
-      config.mode == Mode::kSrv6 ? config.ports.size() : 2 * config.paths.evs;
+      config.mode == Mode::kSrv6 ? config.ports.size() : 2 * config.transport.paths.evs;
   return kOthers + config.shards * (config.ports.size() + ways + kOthersOfShard);
 }
 

@@ -36,7 +36,7 @@ using wire::Ipv6Address;
 // The longest packet that the configuration sends, from the outermost IP header on.
 std::size_t longest_packet(const host::Config& config) {
   const std::size_t outer = config.mode == Mode::kSrv6 ? wire::kIpv6Size : 0;
-  const std::size_t padded = (config.mtu + 3) / 4 * 4;
+  const std::size_t padded = (config.transport.mtu + 3) / 4 * 4;
   return outer + wire::kIpv6Size + wire::kUdpSize + wire::kBthSize + wire::kMethSize +
          wire::kTsethSize + wire::kRethSize + wire::kImmdtSize + padded + wire::kIcrcSize;
 }
@@ -67,10 +67,10 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
   }
   const std::size_t needed = longest_packet(config);
   if (interface->mtu < needed) {
-    findings.fail(
-        name + ": MTU",
-        fmt::format("is {}, but packets of mtu = {} need {}", interface->mtu, config.mtu, needed),
-        fmt::format("ip link set dev {} mtu {}", name, needed));
+    findings.fail(name + ": MTU",
+                  fmt::format("is {}, but packets of mtu = {} need {}", interface->mtu,
+                              config.transport.mtu, needed),
+                  fmt::format("ip link set dev {} mtu {}", name, needed));
   } else {
     findings.ok(name + ": MTU", fmt::format("is {}; packets need {}", interface->mtu, needed));
   }

@@ -105,7 +105,7 @@ ordered_json test_info(PerfSession& session) {
           {"Connection_type", "MRC"},
           {"Using_SRQ", "OFF"},
           {"TX_depth", plan.depth},
-          {"Mtu", config.mtu},
+          {"Mtu", config.transport.mtu},
           {"Link_type", "Ethernet"},
           {"Data_ex_method", "Ethernet"},
           {"Planes", config.ports.size()},
@@ -151,7 +151,7 @@ void print_perf_header(PerfSession& session, const PerfOptions& options) {
   fmt::print(" {:<16}: {}\t\tTransport type : IB\n", "Number of qps", plan.queue_pairs);
   fmt::print(" {:<16}: {}\t\tUsing SRQ      : OFF\n", "Connection type", "MRC");
   fmt::print(" {:<16}: {}\n", "TX depth", plan.depth);
-  fmt::print(" {:<16}: {}[B]\n", "Mtu", config.mtu);
+  fmt::print(" {:<16}: {}[B]\n", "Mtu", config.transport.mtu);
   fmt::print(" {:<16}: Ethernet\n", "Link type");
   fmt::print(" {:<16}: {} planes, {} EVs, {}\n", "Paths", config.ports.size(),
              session.host().paths().profiles().front()->size(),

@@ -79,8 +79,8 @@ Result<host::Config, Error> configure(const PerfOptions& options) {
   }
   if (options.progress) config->progress = *options.progress;
   if (options.shards) config->shards = *options.shards;
-  if (options.burst) config->paths.burst = *options.burst;
-  if (options.mtu) config->mtu = *options.mtu;
+  if (options.burst) config->transport.burst = static_cast<std::uint8_t>(*options.burst);
+  if (options.mtu) config->transport.mtu = *options.mtu;
   if (options.port) config->exchange_port = *options.port;
   return std::move(*config);
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/path_planning.h"
+
+#include <string>
+#include <utility>
+
+namespace openmrc::host {
+namespace {
+
+Error unusable(const core::EvProfileError& error) {
+  return {.what = "the paths cannot be used: " + to_string(error),
+          .remedy = "change evs in openmrc.toml"};
+}
+
+}  // namespace
+
+Result<profile::PathPlan, Error> plan_paths(const Config& config) {
+  const profile::PathOptions options = config.transport.paths;
+  if (config.mode == datapath::Mode::kUdp) {
+    return profile::PathPlan::hashed(config.ports.size(), options);
+  }
+  if (!config.fabric) {
+    return failure(Error{.what = "there is no section fabric in openmrc.toml, and paths that name "
+                                 "switches are made from it",
+                         .remedy = "add it, or set mode = \"udp\""});
+  }
+  const auto fabric = fabric::Fabric::make(config.fabric->shape);
+  if (!fabric) {
+    return failure(Error{.what = "section fabric: " + std::string(describe(fabric.error()))});
+  }
+  auto paths = profile::PathPlan::in_fabric(fabric::UsidPlan(*fabric, config.fabric->block),
+                                            config.fabric->host, options);
+  if (!paths) return failure(unusable(paths.error()));
+  return std::move(*paths);
+}
+
+}  // namespace openmrc::host
