@@ -182,7 +182,7 @@ class Story {
       complain("sim", "with RC " + baseline_->problems);
     const bool is_consistent =
         !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
-    return first_.problems.empty() && adds_up && !host::interrupted() ? kAllWell : kNotFinished;
+    return first_.problems.empty() && is_consistent && !host::interrupted() ? kAllWell : kNotFinished;
   }
 
  private:
