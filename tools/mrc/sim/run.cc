@@ -11,12 +11,12 @@
 
 #include "openmrc/host/interrupt.h"
 #include "openmrc/sim/report/compare.h"
-#include "openmrc/sim/report/human.h"
 #include "openmrc/sim/report/report.h"
 #include "openmrc/sim/report/result_table.h"
 #include "openmrc/sim/report/verdict.h"
 #include "openmrc/sim/result/result_json.h"
 #include "openmrc/sim/simulation.h"
+#include "openmrc/text/numbers.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/sim/baseline.h"
 #include "tools/mrc/sim/files.h"
@@ -58,9 +58,9 @@ std::uint64_t peak_memory_bytes() {
 std::string cost_line(const RunResult& result, std::size_t threads, double seconds) {
   const std::uint64_t hops = result.totals.switch_hops + result.totals.nic_hops;
   return fmt::format("{:.2f} s on {} thread{}, {} hops, {} hops/s, {} of memory at most", seconds,
-                     threads, threads == 1 ? "" : "s", sim::human_count(hops),
-                     sim::human(static_cast<double>(hops) / seconds, sim::Unit::kCount),
-                     sim::human_bytes(peak_memory_bytes()));
+                     threads, threads == 1 ? "" : "s", text::human_count(hops),
+                     text::human(static_cast<double>(hops) / seconds, text::Unit::kCount),
+                     text::human_bytes(peak_memory_bytes()));
 }
 
 // A window of a small fabric is over before several threads have met.
@@ -182,7 +182,8 @@ class Story {
       complain("sim", "with RC " + baseline_->problems);
     const bool is_consistent =
         !baseline_ || check_packet_accounting(baseline_->result.totals).empty();
-    return first_.problems.empty() && is_consistent && !host::interrupted() ? kAllWell : kNotFinished;
+    return first_.problems.empty() && is_consistent && !host::interrupted() ? kAllWell
+                                                                            : kNotFinished;
   }
 
  private:
