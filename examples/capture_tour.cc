@@ -75,15 +75,15 @@ class Tour {
     write(4, {0, 2}, "the end of the message, with an immediate");
     sack({2, 0}, "B has packets 100 to 102 and 104; SKIP_ONCE: use that path less",
          PathMark::kSkipOnce);
-    nack({3, 3}, "B asks for the trimmed packet again: congestion, not failure");
+    nack({3, 3}, "B requests the trimmed packet: congestion, not failure");
     write(3, {3, 1}, "retransmitted, on another path of the same plane", Ecn::kCapable0, false,
           true);
-    probe({1, 1}, "A hears nothing and asks what has arrived");
+    probe({1, 1}, "A receives nothing and probes for what has arrived");
     probe_answer({1, 1}, "B answers the probe: all there");
     acknowledge({0, 2}, "the transport's word: message 1 is complete");
-    ev_probe({2, 3}, "A tests a path that it had given up");
+    ev_probe({2, 3}, "A probes a path that it had disabled");
     ev_probe_answer({2, 3}, "the path works again");
-    port_status({1, 0}, "B lost its port in plane 2 and tells A over another plane");
+    port_status({1, 0}, "B lost its port in plane 2 and notifies A over another plane");
     single_packet_write({3, 2}, "a message of one packet");
     single_packet_write({1, 3}, "a message of one packet with an immediate", Immediate(0x00c0ffee));
   }

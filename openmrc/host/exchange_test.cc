@@ -302,8 +302,9 @@ TEST(ExchangeInfo, AreRefusedWithTheReason) {
 
 TEST(ExchangeInfo, OfMemoryStayInTheAddressSpace) {
   const RemoteMemory beyond{.address = 0xffff'ffff'ffff'ffff, .length = 2, .rkey = 1};
-  EXPECT_NE(to_string(remote_memory_from(to_json(beyond)).error()).find("behind the last address"),
-            std::string::npos);
+  EXPECT_NE(
+      to_string(remote_memory_from(to_json(beyond)).error()).find("exceeds the address space"),
+      std::string::npos);
 }
 
 TEST(ExchangeInfo, CarryOddNamesWithoutHarm) {

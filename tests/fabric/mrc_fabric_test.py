@@ -128,10 +128,10 @@ class Path(unittest.TestCase):
 
     def test_names_that_are_wrong_are_named(self):
         for arguments, words in [
-                (["h16", "h0", "0:0"], b"'h16': there is no such host; hosts are h0 to h15"),
+                (["h16", "h0", "0:0"], b"'h16': no such host; hosts are h0 to h15"),
                 (["h0", "t0", "0:0"], b"'t0': expected a host"),
-                (["h0", "h1", "2:0"], b"'2:0': there is no such plane"),
-                (["h0", "h1", "8"], b"'8': there is no such EV; their numbers are 0 to 7")]:
+                (["h0", "h1", "2:0"], b"'2:0': no such plane"),
+                (["h0", "h1", "8"], b"'8': no such EV; their numbers are 0 to 7")]:
             done = mrc("path", SMALL, *arguments)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(words, done.stderr)

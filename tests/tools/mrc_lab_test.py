@@ -607,15 +607,15 @@ class UpAndDown(unittest.TestCase):
             mrc("down", LAB)
 
     def test_what_cannot_be_built_is_refused(self):
-        for options, said in ((["--hosts", "5"], "5 hosts cannot be shared out evenly"),
+        for options, said in ((["--hosts", "5"], "5 hosts cannot be divided evenly"),
                               (["--planes", "17"], "1 to 16 planes"),
                               (["--t1", "0"], "need uplinks"),
                               (["--mtu", "100"], "MTU must be"),
-                              (["--rate", "fast"], "write 1gbit"),
+                              (["--rate", "fast"], "expected e.g. 1gbit"),
                               (["--hosts", "400"], "more than a lab can have")):
             with self.subTest(options=options):
                 self.assertIn(said, mrc("up", LAB, *options, code=1))
-        self.assertIn("no name for a lab", mrc("up", "my-lab", code=1))
+        self.assertIn("invalid lab name", mrc("up", "my-lab", code=1))
         mrc("up", LAB, "--mode", "tcp", code=2)
         self.assertEqual(remains(LAB), [])
 

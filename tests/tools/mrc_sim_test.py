@@ -199,7 +199,7 @@ class RunErrors(SimTest):
         for option in ("--json", "--report"):
             error = self.refused(self.endless(), option, self.folder / "no/out")
             self.assertIn(f"create the folder '{self.folder}/no' first", error)
-            self.assertIn("it is a folder", self.refused(self.endless(), option, self.folder))
+            self.assertIn("is a directory", self.refused(self.endless(), option, self.folder))
 
     def test_options_that_do_not_go_together(self):
         self.assertIn("leave one", self.refused(self.small, "--baseline", "--transport", "rc"))

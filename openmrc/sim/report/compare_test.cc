@@ -55,8 +55,8 @@ TEST(Compare, WhatNeitherHasIsLeftOut) {
 TEST(Compare, TextIsAligned) {
   const std::string text = compare_text(sample_result(), slower_result());
   EXPECT_TRUE(
-      text.starts_with("                               MRC         RC  RC / MRC\n"
-                       "ended after                   1 ms       2 ms        2x\n"))
+      text.starts_with("                                    MRC         RC  RC / MRC\n"
+                       "ended after                        1 ms       2 ms        2x\n"))
       << text;
   EXPECT_PRED_FORMAT2(testing::IsSubstring,
                       "\nflow completion time, p99        995 us    1.99 ms        2x\n", text);

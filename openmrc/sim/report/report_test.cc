@@ -77,7 +77,7 @@ TEST(Report, HasWhatPeopleLookFor) {
             page);
   expect_in("<td class=\"n\">550 us</td><td class=\"n\">50 us</td><td>p2.t1-4 down</td>", page);
   expect_in("<td>h7 to h0</td><td class=\"n\">1</td><td class=\"n\">42.0 MiB</td>", page);
-  expect_in("<td>conservation</td><td class=\"n\">holds</td>", page);
+  expect_in("<td>packet accounting</td><td class=\"n\">consistent</td>", page);
   expect_in("Look at plane 2.", page);
   expect_in("<pre>planes = 4\n</pre>", page);
   expect_in("2 threads", page);

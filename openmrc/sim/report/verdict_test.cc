@@ -117,11 +117,12 @@ TEST(Verdict, BesideABaseline) {
   EXPECT_TRUE(detail(result, &other).ends_with("With RC only 7 of 8 flows finished."));
 }
 
-TEST(Verdict, AccountsThatDoNotAddUpAreNotHidden) {
+TEST(Verdict, InconsistentAccountingIsNotHidden) {
   RunResult result = sample_result();
   ++result.totals.data_packets_sent;
   EXPECT_PRED_FORMAT2(testing::IsSubstring,
-                      "its numbers cannot be trusted: 88541 packets were sent", detail(result));
+                      "the numbers of this run cannot be trusted: 88541 packets were sent",
+                      detail(result));
 }
 
 }  // namespace
