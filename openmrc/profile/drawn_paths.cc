@@ -72,7 +72,7 @@ Result<DrawnPaths, core::EvProfileError> draw_paths(const fabric::UsidPlan& plan
   const std::uint32_t paths = std::max(shape.uplinks, 1u);
   std::size_t per_plane = std::max(options.evs / shape.planes, 1u);
   if (options.distinct) per_plane = std::min<std::size_t>(per_plane, paths);
-  std::uint64_t state = options.seed + set;
+  std::uint64_t state = options.seed.value_or(kPathSeedDefault) + set;
   Rng rng(split_mix(state));
   std::vector<std::uint16_t> uplinks;
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {

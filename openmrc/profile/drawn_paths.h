@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "openmrc/fabric/usid_plan.h"
 
 namespace openmrc::profile {
+
+inline constexpr std::uint64_t kPathSeedDefault = 1;
 
 // How many paths a connection has, and how they are drawn.
 struct PathOptions {
@@ -22,7 +25,7 @@ struct PathOptions {
   // Hosts draw their paths without coordination; host n has set n modulo `sets`, so that a
   // simulation of a large fabric holds few. More than a rack has hosts.
   std::uint32_t sets = 512;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed{};  // of the sets; default kPathSeedDefault
 
   bool operator==(const PathOptions&) const = default;
 };

@@ -54,8 +54,10 @@ PathPlan::PathPlan(const fabric::UsidPlan& plan, fabric::HostIndex own, DrawnPat
 PathPlan PathPlan::hashed(std::size_t planes, const PathOptions& options) {
   PathPlan made;
   const std::size_t per_plane = std::max<std::size_t>(1, options.evs / planes);
-  made.profiles_.push_back(std::make_shared<const core::EvProfile>(core::EvProfile::simple(
-      {.planes = planes, .evs_per_plane = per_plane, .seed = options.seed})));
+  made.profiles_.push_back(std::make_shared<const core::EvProfile>(
+      core::EvProfile::simple({.planes = planes,
+                               .evs_per_plane = per_plane,
+                               .seed = options.seed.value_or(kPathSeedDefault)})));
   return made;
 }
 

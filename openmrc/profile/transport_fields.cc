@@ -57,7 +57,9 @@ void add_paths(Section& section, TransportProfile& profile) {
       "EVs that are never disabled for loss (ev_min_active).";
   section.whole("ev_sets", paths.sets, 1, kSetsMax).description =
       "Different sets of EVs; host n uses set n modulo this.";
-  section.whole("ev_seed", paths.seed, 0, text::kWholeMax).description = "Seed of the sets of EVs.";
+  derived(section.whole("ev_seed", paths.seed, 0, text::kWholeMax),
+          "the scenario's seed; 1 on a host")
+      .description = "Seed of the sets of EVs.";
   section.word("path_policy", profile.path_policy, kPathPolicies).description =
       "Which EV is next: at random without congested ones, or one after the other.";
   section.whole("burst", profile.burst, 1, core::kEvBurstMax).description =
@@ -186,11 +188,7 @@ text::Field preset_field(Preset& preset) {
 
 void read_transport(text::TableReader& section, TransportProfile& profile) {
   Preset chosen{};
-  if (section.read(preset_field(chosen))) {
-    const std::uint64_t seed = profile.paths.seed;
-    profile = preset(chosen);
-    profile.paths.seed = seed;
-  }
+  if (section.read(preset_field(chosen))) profile = preset(chosen);
   for (const Field& field : transport_fields(profile)) section.read(field);
 }
 

@@ -125,7 +125,7 @@ class Members {
     put("paths.active_per_plane", active_per_plane);
     put("paths.min_active", min_active);
     put("paths.sets", sets);
-    put("paths.seed", seed);
+    put("paths.seed", seed.value_or(kPathSeedDefault));
   }
 
   std::map<std::string, std::string> values_;

@@ -72,17 +72,10 @@ profile::NetworkFigures figures_of(const Network& network) {
           .trimming = network.scenario().switches.trimming};
 }
 
-profile::TransportProfile profile_of(const Scenario& scenario, const MrcTransport& transport) {
-  profile::TransportProfile made = profile::preset(profile::Preset::kNic);
-  made.mtu = scenario.mtu;
-  made.paths.evs = transport.evs;
-  made.paths.active_per_plane = transport.active_per_plane;
-  made.paths.min_active = transport.min_active;
-  if (transport.ev_sets != 0) made.paths.sets = transport.ev_sets;
-  made.paths.seed = scenario.seed;
-  made.sack.threshold_bytes = transport.sack_threshold;
-  made.retry.timeout = transport.timeout_exponent;
-  return made;
+profile::PathOptions paths_of(const Scenario& scenario, const MrcTransport& transport) {
+  profile::PathOptions paths = transport.profile.paths;
+  paths.seed = paths.seed.value_or(scenario.seed);
+  return paths;
 }
 
 class MrcHosts : public Hosts {
@@ -90,15 +83,14 @@ class MrcHosts : public Hosts {
   MrcHosts(const Network& network, const Workload& workload, const MrcTransport& transport)
       : Hosts(network, workload),
         plan_(network.fabric()),
-        profile_(profile_of(network.scenario(), transport)),
-        ev_sets_(plan_, profile_.paths, transport.fixed_paths),
+        ev_sets_(plan_, paths_of(network.scenario(), transport), transport.fixed_paths),
         world_{.network = network,
                .connections = connections(),
                .plan = plan_,
                .ev_sets = ev_sets_,
                .queue_pairs = transport.queue_pairs,
-               .profile = profile_,
-               .congestion = profile::congestion_settings(profile_, figures_of(network)),
+               .profile = transport.profile,
+               .congestion = profile::congestion_settings(transport.profile, figures_of(network)),
                .seed = network.scenario().seed} {}
 
   [[nodiscard]] std::uint64_t evs() const override {
@@ -114,7 +106,6 @@ class MrcHosts : public Hosts {
 
  private:
   fabric::UsidPlan plan_;
-  profile::TransportProfile profile_;
   EvSets ev_sets_;
   MrcWorld world_;
 };

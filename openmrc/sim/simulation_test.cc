@@ -14,7 +14,9 @@ Scenario small_fabric() {
   Scenario scenario;
   scenario.name = "test";
   scenario.shape = {.planes = 4, .racks = 4, .hosts_per_rack = 4, .uplinks = 4};
-  scenario.transport = MrcTransport{.evs = 32};
+  MrcTransport transport;
+  transport.profile.paths.evs = 32;
+  scenario.transport = transport;
   scenario.time_limit = us(20'000);
   return scenario;
 }

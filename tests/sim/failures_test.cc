@@ -193,7 +193,7 @@ TEST(PublishedFailures, EcnMovesAFlowToItsOtherPaths) {
 
   // With 16 paths for the first flow, of which the second one still uses the first.
   auto& transport = std::get<MrcTransport>(scenario.transport);
-  scenario.shape.uplinks = transport.evs = 16;
+  scenario.shape.uplinks = transport.profile.paths.evs = 16;
   for (std::uint16_t uplink = 2; uplink < 16; ++uplink) {
     transport.fixed_paths[0].uplinks.push_back(uplink);
     transport.fixed_paths[1].uplinks.push_back(0);
@@ -231,8 +231,8 @@ void expect_no_standstill(std::uint32_t evs, std::uint64_t seed) {
   SCOPED_TRACE(testing::Message() << evs << " EVs, seed " << seed);
   Scenario scenario = example("uplinks-removed-and-added");
   auto& transport = std::get<MrcTransport>(scenario.transport);
-  transport.evs = evs;
-  transport.timeout_exponent = 12;  // 4 ms: no timeout may be needed
+  transport.profile.paths.evs = evs;
+  transport.profile.retry.timeout = 12;  // 4 ms: no timeout may be needed
   scenario.seed = seed;
   const RunResult result = run_whole(scenario);
   Picoseconds silent{};

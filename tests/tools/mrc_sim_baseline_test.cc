@@ -73,7 +73,7 @@ TEST(AsRc, FaultOfEveryPlaneHitsTheOneLinkOnce) {
 
 TEST(AsRc, KeepsTheQueuePairsAndWhatTheScenarioSaysOfRc) {
   Scenario scenario = four_planes();
-  scenario.transport = sim::MrcTransport{.queue_pairs = 3};
+  scenario.transport = sim::MrcTransport{.profile = {}, .queue_pairs = 3};
   EXPECT_EQ(std::get<RcTransport>(as_rc(scenario).transport).queue_pairs, 3U);
   scenario.transport = RcTransport{.queue_pairs = 2, .dcqcn = false};
   const auto rc = std::get<RcTransport>(as_rc(scenario).transport);
@@ -90,18 +90,19 @@ TEST(AsRc, OnePlaneStaysAsItIs) {
 
 TEST(ExpectedHops, PermutationAcrossRacksPassesThreeSwitches) {
   Scenario scenario = four_planes();
-  scenario.mtu = 1000;
-  scenario.transport = RcTransport{};
+  scenario.transport = RcTransport{.mtu = 1000};
   // 4 hosts, 2 messages of 1000 packets, 4 departures each, and an acknowledgement for 16.
   EXPECT_DOUBLE_EQ(expected_hops(scenario), 4 * 2 * 1000 * 4 * (1 + 1.0 / 16));
-  scenario.transport = sim::MrcTransport{.sack_threshold = 4000};
+  sim::MrcTransport mrc;
+  mrc.profile.mtu = 1000;
+  mrc.profile.sack.threshold_bytes = 4000;
+  scenario.transport = mrc;
   EXPECT_DOUBLE_EQ(expected_hops(scenario), 4 * 2 * 1000 * 4 * (1 + 1.5 / 4));
 }
 
 TEST(ExpectedHops, RingOfOneRackPassesOneSwitch) {
   Scenario scenario = four_planes();
-  scenario.mtu = 1000;
-  scenario.transport = RcTransport{};
+  scenario.transport = RcTransport{.mtu = 1000};
   scenario.workload = sim::AllReduce{.hosts = 2, .bytes = 100'000};
   // Each of the two sends its half and gets the other back: 2 x 100 kB in all.
   EXPECT_DOUBLE_EQ(expected_hops(scenario), 200 * 2 * (1 + 1.0 / 16));

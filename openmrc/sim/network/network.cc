@@ -56,7 +56,7 @@ Network::Network(const Scenario& scenario)
           make_line(scenario.shape.host_link_bits_per_second, scenario.shape.host_link_delay)),
       uplink_line_(make_line(scenario.shape.uplink_bits_per_second, scenario.shape.uplink_delay)) {
   const bool two_tiers = fabric_.has_t1();
-  const std::uint32_t full = write_size(scenario.mtu, false);
+  const std::uint32_t full = write_size(scenario.mtu(), false);
   const auto one_way = [&](std::uint32_t size) {
     Picoseconds time = (host_line_.serialisation(size) + host_line_.delay) * 2;
     if (two_tiers) time += (uplink_line_.serialisation(size) + uplink_line_.delay) * 2;

@@ -15,7 +15,7 @@ RcWorld make_rc_world(const Network& network, const Connections& connections,
           .connections = connections,
           .transport = transport,
           .ecmp = Ecmp(network, transport.reroute_after),
-          .sender = {.mtu = network.scenario().mtu,
+          .sender = {.mtu = network.scenario().mtu(),
                      .timeout = transport.timeout,
                      .retries = transport.retries,
                      .dcqcn = dcqcn_defaults(network.fabric().shape().host_link_bits_per_second)}};

@@ -9,6 +9,7 @@
 
 #include "openmrc/core/context/limits.h"
 #include "openmrc/fabric/shape_keys.h"
+#include "openmrc/profile/transport_fields.h"
 #include "openmrc/sim/scenario/scenario_fault_section.h"
 #include "openmrc/sim/scenario/scenario_workload.h"
 #include "openmrc/text/table_reader.h"
@@ -26,7 +27,6 @@ constexpr std::array<std::string_view, 2> kTransports{"mrc", "rc"};
 
 // Enough to see what more would do, and few enough for the whole published fabric.
 constexpr std::uint64_t kQueuePairsMax = 64;
-constexpr std::uint64_t kTimeoutExponentMax = 31;
 
 class ScenarioReader {
  public:
@@ -70,7 +70,6 @@ class ScenarioReader {
     top().read(Field::string("text", scenario_.text));
     top().read(Field::whole("seed", scenario_.seed));
     if (seed_) scenario_.seed = *seed_;
-    top().read(Field::whole("mtu", scenario_.mtu, core::kMtuMin, core::kMtuMax));
     top().read(Field::duration("time_limit", scenario_.time_limit));
     top().read(Field::duration("bucket", scenario_.bucket_width));
     top().read(Field::duration("port_detection", scenario_.port_detection));
@@ -102,23 +101,13 @@ class ScenarioReader {
     }
   }
 
-  // Every plane has as many EVs as any other.
-  static void read_evs(TableReader& section, std::uint32_t planes, MrcTransport& mrc) {
-    if (section.read(Field::whole("evs", mrc.evs, planes)) && mrc.evs % planes != 0) {
-      section.error("evs", fmt::format("must be a multiple of the {} planes", planes));
-    }
-    const std::uint32_t per_plane = mrc.evs / planes;
-    section.read(Field::whole("active_per_plane", mrc.active_per_plane, 0, per_plane));
-    section.read(Field::whole("min_active", mrc.min_active, 0, per_plane * planes));
-  }
-
   static MrcTransport read_mrc(TableReader& section, const Fabric& fabric) {
     MrcTransport mrc;
-    read_evs(section, fabric.shape().planes, mrc);
-    section.read(Field::whole("ev_sets", mrc.ev_sets));
+    profile::read_transport(section, mrc.profile);
+    if (const auto fits = check_evs(mrc.profile.paths, fabric.shape().planes); !fits) {
+      section.error("evs", fits.error());
+    }
     section.read(Field::whole("queue_pairs", mrc.queue_pairs, 1, kQueuePairsMax));
-    section.read(Field::bytes("sack_threshold", mrc.sack_threshold));
-    section.read(Field::whole("timeout_exponent", mrc.timeout_exponent, 0, kTimeoutExponentMax));
     section.for_each_table("fixed_paths", [&](TableReader& table) {
       mrc.fixed_paths.push_back(read_fixed_paths(table, fabric));
     });
@@ -146,6 +135,7 @@ class ScenarioReader {
 
   static RcTransport read_rc(TableReader& section) {
     RcTransport rc;
+    section.read(Field::whole("mtu", rc.mtu, core::kMtuMin, core::kMtuMax));
     section.read(Field::whole("queue_pairs", rc.queue_pairs, 1, kQueuePairsMax));
     section.read(Field::flag("dcqcn", rc.dcqcn));
     section.read(Field::duration("reroute_after", rc.reroute_after));
@@ -179,6 +169,25 @@ class ScenarioReader {
 };
 
 }  // namespace
+
+std::uint32_t Scenario::mtu() const {
+  const auto* mrc = std::get_if<MrcTransport>(&transport);
+  return mrc != nullptr ? mrc->profile.mtu : std::get<RcTransport>(transport).mtu;
+}
+
+Result<void, std::string> check_evs(const profile::PathOptions& paths, std::uint32_t planes) {
+  if (paths.evs % planes != 0) {
+    return failure(fmt::format("must be a multiple of the {} planes", planes));
+  }
+  if (paths.active_per_plane > paths.evs / planes) {
+    return failure(fmt::format("{} per plane are fewer than active_per_plane = {}",
+                               paths.evs / planes, paths.active_per_plane));
+  }
+  if (paths.min_active > paths.evs) {
+    return failure(fmt::format("{} are fewer than min_active = {}", paths.evs, paths.min_active));
+  }
+  return {};
+}
 
 Result<Scenario, std::vector<text::FileError>> parse_scenario(std::string_view text,
                                                               std::string_view name,

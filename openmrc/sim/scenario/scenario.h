@@ -11,6 +11,7 @@
 #include "openmrc/base/picoseconds.h"
 #include "openmrc/base/result.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/profile/transport_profile.h"
 #include "openmrc/sim/result/result.h"
 #include "openmrc/sim/scenario/faults.h"
 #include "openmrc/sim/workload/workload.h"
@@ -20,13 +21,8 @@ namespace openmrc::sim {
 
 // MRC in every NIC: openmrc/core as it is.
 struct MrcTransport {
-  std::uint32_t evs = 256;               // of a connection, over all planes
-  std::uint32_t active_per_plane = 0;    // the others stand by; 0: all are in use
-  std::uint32_t min_active = 1;          // of all EVs
-  std::uint32_t ev_sets = 0;             // different sets of EVs, dealt out to the hosts; 0: 512
-  std::uint32_t queue_pairs = 1;         // between two hosts; a message is split over them
-  std::uint32_t sack_threshold = 16384;  // bytes
-  std::uint8_t timeout_exponent = 6;     // 1.024 us x 2^n
+  profile::TransportProfile profile = profile::preset(profile::Preset::kNic);
+  std::uint32_t queue_pairs = 1;  // between two hosts; a message is split over them
   // Several hosts can be told exactly which paths to use: uplinks by plane, all planes alike.
   struct FixedPaths {
     std::uint32_t host = 0;
@@ -37,6 +33,7 @@ struct MrcTransport {
 
 // What people have today: RoCEv2 reliable connections. One path by hash, go-back-N, DCQCN.
 struct RcTransport {
+  std::uint32_t mtu = 4096;  // payload bytes of a packet
   std::uint32_t queue_pairs = 1;
   bool dcqcn = true;
   // How long routing takes to leave a dead link or switch. Until then flows that hash there stall.
@@ -66,7 +63,6 @@ struct Scenario {
   std::string text{};   // what to look at
   std::uint64_t seed = 1;
   fabric::Shape shape{};
-  std::uint32_t mtu = 4096;
   TransportSettings transport{};
   SwitchSettings switches{};
   WorkloadSettings workload{};
@@ -75,7 +71,13 @@ struct Scenario {
   Picoseconds time_limit{};                // the run ends here at the latest; 0: when all is done
   Picoseconds bucket_width{};              // of the time series; 0: chosen
   Picoseconds port_detection{10'000'000};  // how long a NIC takes to see its link go or come
+
+  [[nodiscard]] std::uint32_t mtu() const;  // payload bytes of a packet
 };
+
+// Why EVs do not fit the planes of a fabric.
+[[nodiscard]] Result<void, std::string> check_evs(const profile::PathOptions& paths,
+                                                  std::uint32_t planes);
 
 // The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
 // such as a traffic file, or an error. A seed replaces that of the

@@ -59,25 +59,25 @@ TEST(Scenario, HasDefaults) {
   const Scenario scenario = scenario_of(with(""));
   EXPECT_EQ(scenario.name, "test");
   EXPECT_EQ(scenario.seed, 1U);
-  EXPECT_EQ(scenario.mtu, 4096U);
+  EXPECT_EQ(scenario.mtu(), 4096U);
   EXPECT_EQ(scenario.time_limit, Picoseconds{});
   EXPECT_EQ(scenario.shape.planes, 4U);
   EXPECT_EQ(scenario.shape.uplinks, 8U);
   ASSERT_TRUE(std::holds_alternative<MrcTransport>(scenario.transport));
-  EXPECT_EQ(std::get<MrcTransport>(scenario.transport).evs, 256U);
+  EXPECT_EQ(std::get<MrcTransport>(scenario.transport).profile.paths.evs, 256U);
   EXPECT_TRUE(scenario.switches.trimming);
   EXPECT_TRUE(scenario.faults.empty());
 }
 
 TEST(Scenario, ReadsItsTop) {
   const Scenario scenario = scenario_of(
-      "title = 'A cut'\ntext = 'See'\nseed = 42\nmtu = 2048\ntime_limit = '2 ms'\n"
+      "title = 'A cut'\ntext = 'See'\nseed = 42\ntime_limit = '2 ms'\n"
       "bucket = '10us'\nport_detection = '1 us'\n" +
-      with(""));
+      with("[transport]\nkind = 'mrc'\nmtu = 2048\n"));
   EXPECT_EQ(scenario.title, "A cut");
   EXPECT_EQ(scenario.text, "See");
   EXPECT_EQ(scenario.seed, 42U);
-  EXPECT_EQ(scenario.mtu, 2048U);
+  EXPECT_EQ(scenario.mtu(), 2048U);
   EXPECT_EQ(scenario.time_limit, Picoseconds(2'000'000'000));
   EXPECT_EQ(scenario.bucket_width, Picoseconds(10'000'000));
   EXPECT_EQ(scenario.port_detection, Picoseconds(1'000'000));
@@ -96,15 +96,15 @@ TEST(Scenario, ReadsTransports) {
   const auto mrc = std::get<MrcTransport>(
       scenario_of(with("[transport]\nkind = 'mrc'\nevs = 16\nactive_per_plane = 2\nmin_active = 3\n"
                        "ev_sets = 4\nqueue_pairs = 5\nsack_threshold = '32 KiB'\n"
-                       "timeout_exponent = 7\nfixed_paths = [{host = 'h3', uplinks = [1, 2]}]\n"))
+                       "retry_timeout = 7\nfixed_paths = [{host = 'h3', uplinks = [1, 2]}]\n"))
           .transport);
-  EXPECT_EQ(mrc.evs, 16U);
-  EXPECT_EQ(mrc.active_per_plane, 2U);
-  EXPECT_EQ(mrc.min_active, 3U);
-  EXPECT_EQ(mrc.ev_sets, 4U);
+  EXPECT_EQ(mrc.profile.paths.evs, 16U);
+  EXPECT_EQ(mrc.profile.paths.active_per_plane, 2U);
+  EXPECT_EQ(mrc.profile.paths.min_active, 3U);
+  EXPECT_EQ(mrc.profile.paths.sets, 4U);
   EXPECT_EQ(mrc.queue_pairs, 5U);
-  EXPECT_EQ(mrc.sack_threshold, 32'768U);
-  EXPECT_EQ(mrc.timeout_exponent, 7);
+  EXPECT_EQ(mrc.profile.sack.threshold_bytes, 32'768U);
+  EXPECT_EQ(mrc.profile.retry.timeout, 7);
   ASSERT_EQ(mrc.fixed_paths.size(), 1U);
   EXPECT_EQ(mrc.fixed_paths[0].host, 3U);
   EXPECT_EQ(mrc.fixed_paths[0].uplinks, (std::vector<std::uint16_t>{1, 2}));
@@ -211,8 +211,8 @@ TEST(Scenario, ErrorsNameLineAndKey) {
   EXPECT_EQ(error_of("seed = -3\n" + with("")), "line 1: seed: must be 0 or more, not -3");
   EXPECT_EQ(error_of("time_limit = 20\n" + with("")),
             "line 1: time_limit: must be a duration with its unit, e.g. \"10ms\", not 20");
-  EXPECT_EQ(error_of("mtu = 9000\n" + with("")),
-            "line 1: mtu: must be between 16 and 8192, not 9000");
+  EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nmtu = 9000\n")),
+            "line 11: transport.mtu: must be between 16 and 8192, not 9000");
   EXPECT_EQ(error_of(with("[switches]\necn = 'yes'\n")),
             "line 10: switches.ecn: must be true or false, not \"yes\"");
   EXPECT_EQ(
@@ -231,7 +231,7 @@ TEST(Scenario, ErrorsNameLineAndKey) {
   EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nevs = 10\n")),
             "line 11: transport.evs: must be a multiple of the 4 planes");
   EXPECT_EQ(error_of(with("[transport]\nkind = 'mrc'\nevs = 16\nactive_per_plane = 5\n")),
-            "line 12: transport.active_per_plane: must be between 0 and 4, not 5");
+            "line 11: transport.evs: 4 per plane are fewer than active_per_plane = 5");
   EXPECT_EQ(error_of("switches = 3\n" + with("")),
             "line 1: switches: is a section: write [switches] and its keys below");
 }
@@ -243,13 +243,13 @@ TEST(Scenario, EverythingThatIsWrongIsReported) {
                           "[[fault]]\nkind = 'cut'\ntarget = ['h1/p1', 'h99/p1', 'h1/p99']\n"
                           "at = 'noon'\n")),
             "line 1: unknown key 'sead': did you mean 'seed'?\n"
-            "line 2: mtu: must be between 16 and 8192, not 1\n"
+            "line 2: unknown key 'mtu': it belongs in [transport]\n"
             "line 13: transport.evs: must be a multiple of the 4 planes\n"
             "line 14: transport.queue_pairs: must be between 1 and 64, not 0\n"
             "line 16: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", "
             "\"switch-down\", \"port-down\", \"plane-down\", not \"cutt\"\n"
-            "line 20: fault.what: 'h99/p1': there is no such host; hosts are h0 to h31\n"
-            "line 20: fault.what: 'h1/p99': there is no such plane; planes are p0 to p3\n"
+            "line 20: fault.target: 'h99/p1': no such host; hosts are h0 to h31\n"
+            "line 20: fault.target: 'h1/p99': no such plane; planes are p0 to p3\n"
             "line 21: fault.at: invalid duration 'noon': expected e.g. 5s or 500ms");
 }
 
@@ -262,7 +262,7 @@ TEST(Scenario, UnknownKeysGetAHint) {
             "'messages', 'across_racks'");
   // A key of the other transport is as unknown as any.
   EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
-            "line 11: transport: unknown key 'evs': valid here: 'kind', "
+            "line 11: transport: unknown key 'evs': valid here: 'kind', 'mtu', "
             "'queue_pairs', 'dcqcn', 'reroute_after', 'retries', 'timeout'");
   EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\ntarget = 'h1/p1'\nutil = '3 us'\n")),
             "line 12: fault: unknown key 'util': did you mean 'until'?");
@@ -389,9 +389,9 @@ TEST(ScenarioFault, Errors) {
     return error_of(with("[[fault]]\n" + std::string(keys)));
   };
   EXPECT_EQ(error("target = 'h1/p1'\n"), "line 9: fault.kind: is missing");
-  EXPECT_EQ(error("kind = 'cut'\n"), "line 9: fault.what: give one of target, random and all");
+  EXPECT_EQ(error("kind = 'cut'\n"), "line 9: fault.target: give one of target, random and all");
   EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nrandom = 2\nof = 't1'\n"),
-            "line 11: fault.what: give one of target, random and all");
+            "line 11: fault.target: give one of target, random and all");
   EXPECT_EQ(error("kind = 'cut'\ntarget = 'h1/p1'\nof = 't1'\n"),
             "line 12: fault.of: goes with random or all");
   EXPECT_EQ(error("kind = 'cut'\nrandom = 2\n"), "line 9: fault.of: is missing");

@@ -36,7 +36,7 @@ void move_to_one_plane(std::vector<LinkFault>& faults) {
 
 sim::Scenario as_rc(sim::Scenario scenario) {
   if (const auto* mrc = std::get_if<sim::MrcTransport>(&scenario.transport)) {
-    scenario.transport = sim::RcTransport{.queue_pairs = mrc->queue_pairs};
+    scenario.transport = sim::RcTransport{.mtu = mrc->profile.mtu, .queue_pairs = mrc->queue_pairs};
   }
   sim::SwitchSettings& switches = scenario.switches;
   switches.trimming = false;

@@ -45,6 +45,10 @@ void add_run(CLI::App& parent, int& exit_code) {
                    "all planes together")
       ->check(CLI::IsMember({"mrc", "rc"}))
       ->option_text("mrc|rc");
+  command
+      ->add_option("--host-config", options->host_config,
+                   "Simulate what a host runs: [transport] of this file instead of the scenario's")
+      ->type_name("openmrc.toml");
   command->add_flag("--baseline", options->baseline,
                     "Run it with RC (RoCEv2) as well, and compare");
   command

@@ -77,7 +77,8 @@ double mean_hops(const sim::Scenario& scenario, const Fabric& fabric) {
 double control_per_data(const sim::Scenario& scenario) {
   const auto* mrc = std::get_if<sim::MrcTransport>(&scenario.transport);
   if (mrc == nullptr) return kRcAcksPerPacket;
-  return kSacksPerThreshold * scenario.mtu / std::max(scenario.mtu, mrc->sack_threshold);
+  return kSacksPerThreshold * scenario.mtu() /
+         std::max(scenario.mtu(), mrc->profile.sack.threshold_bytes);
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ double expected_hops(const sim::Scenario& scenario) {
   const auto fabric = Fabric::make(scenario.shape);
   if (!fabric) return 0;
   const double bytes = std::visit(MessageBytes{fabric->hosts()}, scenario.workload);
-  return bytes / scenario.mtu * (1 + control_per_data(scenario)) * mean_hops(scenario, *fabric);
+  return bytes / scenario.mtu() * (1 + control_per_data(scenario)) * mean_hops(scenario, *fabric);
 }
 
 }  // namespace openmrc::tools

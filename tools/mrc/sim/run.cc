@@ -9,6 +9,7 @@
 #include <iostream>
 #include <thread>
 
+#include "openmrc/host/config.h"
 #include "openmrc/host/interrupt.h"
 #include "openmrc/sim/report/compare.h"
 #include "openmrc/sim/report/report.h"
@@ -225,6 +226,20 @@ class Story {
   std::optional<Run> baseline_{};
 };
 
+// Gives every host the [transport] of a host's configuration.
+Result<void, std::string> take_host_config(const std::string& file, Scenario& scenario) {
+  if (file.empty()) return {};
+  auto* mrc = std::get_if<sim::MrcTransport>(&scenario.transport);
+  if (mrc == nullptr) return failure(std::string("--host-config needs a scenario with MRC"));
+  const auto config = host::load_config(file);
+  if (!config) return failure(text::to_string(config.error()));
+  if (const auto fits = sim::check_evs(config->transport.paths, scenario.shape.planes); !fits) {
+    return failure(fmt::format("{}: transport.evs: {}", file, fits.error()));
+  }
+  mrc->profile = config->transport;
+  return {};
+}
+
 }  // namespace
 
 int run_scenario(const SimRunOptions& options) {
@@ -236,6 +251,9 @@ int run_scenario(const SimRunOptions& options) {
   const auto loaded = load_scenario(options.file, options.seed);
   if (!loaded) return give_up(loaded.error());
   Scenario scenario = with_transport(loaded->scenario, options.transport);
+  if (const auto taken = take_host_config(options.host_config, scenario); !taken) {
+    return give_up(taken.error());
+  }
   if (options.baseline && transport_of(scenario) == "rc") {
     return give_up("--baseline adds a run with RC, and this scenario is one already");
   }
