@@ -263,7 +263,7 @@ class Configuration(Doctor):
         findings = self.doctor()
         said = [each["found"] for each in findings if each["check"] == "configuration"]
         self.assertEqual(len(said), 2)
-        self.assertTrue(all(re.match(re.escape(str(self.config)) + ": line [12]: (mode|shards)", each)
+        self.assertTrue(all(re.match(re.escape(str(self.config)) + ":[12]: (mode|shards): ", each)
                             for each in said), said)
         self.assertIn("clock", [each["check"] for each in findings])
 
