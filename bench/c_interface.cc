@@ -36,9 +36,9 @@ constexpr std::size_t kGid = libmrc::Device::kGidFirstPlane;
 void use_loopback() {
   const auto file = std::filesystem::temp_directory_path() /
                     ("openmrc-bench-" + std::to_string(getpid()) + ".toml");
-  std::ofstream(file) << "name = \"here\"\nmode = \"udp\"\nudp_port = 24799\nprogress = \"poll\"\n"
+  std::ofstream(file) << "name = \"here\"\nmode = \"udp\"\nprogress = \"poll\"\n"
                          "[[port]]\ninterface = \"lo\"\naddress = \"::1\"\n"
-                         "[paths]\nevs = 4\n[congestion]\nbase_rtt = \"1ms\"\n";
+                         "[transport]\nudp_port = 24799\nevs = 4\nbase_rtt = \"1ms\"\n";
   setenv("OPENMRC_CONFIG", file.c_str(), 1);
   std::atexit([] { std::filesystem::remove(getenv("OPENMRC_CONFIG")); });
 }

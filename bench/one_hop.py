@@ -55,10 +55,10 @@ def write_config(folder, i, burst, icrc):
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'name = "host{i}"\nmode = "udp"\n'
                    f'[[port]]\ninterface = "p0"\naddress = "{ADDRESS[i]}"\n'
-                   f'[paths]\nevs = {EVS}\nburst = {burst}\n'
                    f'[offload]\nsegments_max = {max(1, min(burst, 15))}\n'
                    f'[wire]\nicrc = "{icrc}"\n'
-                   '[congestion]\nalgorithm = "fixed"\nwindow = "1MiB"\nbase_rtt = "1ms"\n')
+                   f'[transport]\nevs = {EVS}\nburst = {burst}\n'
+                   'congestion = "fixed"\nwindow = "1MiB"\nbase_rtt = "1ms"\n')
     return path
 
 

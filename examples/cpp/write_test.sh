@@ -8,11 +8,11 @@ trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$folder"' EXIT
 cat >"$folder/openmrc.toml" <<'TOML'
 name = "here"
 mode = "udp"
-udp_port = 24792
 [[port]]
 interface = "lo"
 address = "::1"
-[paths]
+[transport]
+udp_port = 24792
 evs = 4
 [exchange]
 port = 24792

@@ -41,6 +41,12 @@ interface = "p2"
 interface = "p3"
 )";
 
+profile::TransportProfile software_with_evs(std::uint32_t evs) {
+  profile::TransportProfile transport = profile::preset(profile::Preset::kSoftware);
+  transport.paths.evs = evs;
+  return transport;
+}
+
 std::string with(std::string_view before, std::string_view rest) {
   return std::string(before) + std::string(rest);
 }
@@ -61,44 +67,29 @@ TEST(Config, OfTwoPortsIsUdpWithDefaults) {
   ASSERT_EQ(config->ports.size(), 2u);
   EXPECT_EQ(config->ports[1].interface, "p1");
   EXPECT_EQ(to_string(config->ports[1].address), "fd00:1::1");
-  EXPECT_EQ(config->paths.evs, 64u);
-  EXPECT_EQ(config->mtu, 4096u);
+  EXPECT_EQ(config->transport, software_with_evs(64));
   EXPECT_FALSE(config->fabric);
   EXPECT_FALSE(config->faults);
   EXPECT_FALSE(config->capture);
-  EXPECT_FALSE(config->congestion.window);
   EXPECT_TRUE(config->send_icrc);
   EXPECT_EQ(config->wire.icrc_check, wire::IcrcCheck::kVerify);
   EXPECT_FALSE(config->name.empty()) << "the host's own name";
 }
 
+// The keys of [transport] are profile's to test; here, that they are read.
 TEST(Config, TakesEveryKey) {
   const auto config = parse_config(with(R"(
 name = "h3"
 mode = "srv6"
-mtu = 2048
-udp_port = 4792
-pkey = 0x8001
 shards = 4
 progress = "poll"
-queue_pairs_max = 1000
-[paths]
+[transport]
+mtu = 2048
+udp_port = 4792
 evs = 8
-burst = 4
-seed = 77
-probe_successes = 5
-probe_interval_max = "50ms"
-reorder_floor = "1.5ms"
-[congestion]
-algorithm = "fixed"
-base_rtt = "1ms"
-rate = "4gbit"
+congestion = "fixed"
 window = "256KiB"
-trimming = true
-[retry]
-timeout = 10
-linear = 3
-exponential = 25
+max_queue_pairs = 1000
 [dscp]
 control = 1
 no_trim = 2
@@ -129,26 +120,15 @@ seed = 9
   ASSERT_TRUE(config) << to_string(config.error().front());
   EXPECT_EQ(config->name, "h3");
   EXPECT_EQ(config->mode, datapath::Mode::kSrv6);
-  EXPECT_EQ(config->mtu, 2048u);
-  EXPECT_EQ(config->wire.udp_port.raw(), 4792);
-  EXPECT_EQ(config->pkey, 0x8001);
   EXPECT_EQ(config->shards, 4u);
   EXPECT_EQ(config->progress, Progress::kPoll);
-  EXPECT_EQ(config->queue_pairs_max, 1000u);
-  EXPECT_EQ(config->paths.evs, 8u);
-  EXPECT_EQ(config->paths.burst, 4u);
-  EXPECT_EQ(config->paths.seed, 77u);
-  EXPECT_EQ(config->paths.probe_successes, 5);
-  EXPECT_EQ(config->paths.probe_interval_max, milliseconds(50));
-  EXPECT_EQ(config->paths.reorder_floor, microseconds(1500));
-  EXPECT_EQ(config->congestion.algorithm, CongestionAlgorithm::kFixed);
-  EXPECT_EQ(config->congestion.base_rtt, milliseconds(1));
-  EXPECT_EQ(config->congestion.bits_per_second, 4'000'000'000);
-  EXPECT_EQ(config->congestion.window, 256u * 1024);
-  EXPECT_TRUE(config->congestion.trimming);
-  EXPECT_EQ(config->retry.timeout, 10);
-  EXPECT_EQ(config->retry.linear, 3);
-  EXPECT_EQ(config->retry.exponential, 25);
+  EXPECT_EQ(config->transport.mtu, 2048u);
+  EXPECT_EQ(config->transport.udp_port.raw(), 4792);
+  EXPECT_EQ(config->wire.udp_port.raw(), 4792);
+  EXPECT_EQ(config->transport.paths.evs, 8u);
+  EXPECT_EQ(config->transport.congestion.algorithm, profile::CongestionAlgorithm::kFixed);
+  EXPECT_EQ(config->transport.congestion.window, ByteCount(256 * 1024));
+  EXPECT_EQ(config->transport.limits.queue_pairs, 1000u);
   EXPECT_EQ(config->wire.dscp, (wire::DscpMap{wire::Dscp(1), wire::Dscp(2), wire::Dscp(3),
                                               wire::Dscp(4), wire::Dscp(5), wire::Dscp(6)}));
   EXPECT_EQ(config->wire.icrc_check, wire::IcrcCheck::kSkip);
@@ -179,10 +159,10 @@ TEST(Config, TakesAddressesFromThePlan) {
 }
 
 TEST(Config, GivesOnlyAsManyPathsAsThereAre) {
-  EXPECT_EQ(parse_config(with("mode = \"srv6\"", kFabric))->paths.evs, 8u);
-  EXPECT_EQ(parse_config(kFabric)->paths.evs, 64u) << "with UDP an EV is not one path";
+  EXPECT_EQ(parse_config(with("mode = \"srv6\"", kFabric))->transport.paths.evs, 8u);
+  EXPECT_EQ(parse_config(kFabric)->transport.paths.evs, 64u) << "with UDP an EV is not one path";
   const std::string three = with(kUdp, "[[port]]\naddress = \"fd00:2::1\"\n");
-  EXPECT_EQ(parse_config(three)->paths.evs, 63u) << "a multiple of the planes";
+  EXPECT_EQ(parse_config(three)->transport.paths.evs, 63u) << "a multiple of the planes";
 }
 
 TEST(Config, IcrcHasThreeForms) {
@@ -199,24 +179,34 @@ struct Mistake {
 
 TEST(Config, NamesEachMistakeWithLineAndRemedy) {
   constexpr Mistake kMistakes[]{
-      {"[paths]\nevs = 300", "line 9: paths.evs: must be between 1 and 256, not 300"},
-      {"[paths]\nevs = 63", "line 9: paths.evs: 63 cannot be shared evenly by 2 planes; 62 can"},
-      {"[paths]\nevs = \"8\"", "line 9: paths.evs: must be a whole number, not \"8\""},
-      {"[paths]\nburts = 4", "line 9: paths: unknown key 'burts': did you mean 'burst'?"},
-      {"[paths]\nreorder_floor = \"5\"",
-       "line 9: paths.reorder_floor: invalid duration '5': expected e.g. 5s or 500ms"},
-      {"[paths]\nreorder_floor = \"5s\"", "must be between \"1us\" and \"1s\", not \"5s\""},
-      {"[paths]\nseed = -1", "line 9: paths.seed: must be 0 or more, not -1"},
-      {"[path]\nevs = 8", "line 8: unknown section [path]: did you mean [paths]?"},
-      {"[[paths]]\nevs = 8", "line 8: paths: is a single section: write [paths], not [[paths]]"},
+      {"[transport]\nevs = 300", "line 9: transport.evs: must be between 1 and 256, not 300"},
+      {"[transport]\nevs = 63",
+       "line 9: transport.evs: 63 cannot be divided evenly among 2 planes; 62 can"},
+      {"[transport]\nevs = \"8\"", "line 9: transport.evs: must be a whole number, not \"8\""},
+      {"[transport]\nburts = 4", "line 9: transport: unknown key 'burts': did you mean 'burst'?"},
+      {"[transport]\nreorder_floor = \"5\"",
+       "line 9: transport.reorder_floor: invalid duration '5': expected e.g. 5s or 500ms"},
+      {"[transport]\nreorder_floor = \"5s\"", "must be between \"0ns\" and \"1s\", not \"5s\""},
+      {"[transport]\nev_seed = -1", "line 9: transport.ev_seed: must be 0 or more, not -1"},
+      {"[transprot]\nevs = 8", "line 8: unknown section [transprot]: did you mean [transport]?"},
+      {"[[transport]]\nevs = 8",
+       "line 8: transport: is a single section: write [transport], not [[transport]]"},
       {"[zzzzzzzzzz]", "line 8: unknown section [zzzzzzzzzz]: valid here: 'name', 'mode', "},
-      {"[congestion]\nrate = 4", "congestion.rate: must be a rate with its unit"},
-      {"[congestion]\nwindow = \"1MiB\"", "is for algorithm = \"fixed\""},
-      {"[congestion]\nalgorithm = \"fixed\"\nwindow = 100",
-       "does not hold one packet of mtu = 4096"},
-      {"[congestion]\nalgorithm = \"reno\"", "must be one of \"nscc\", \"fixed\", not \"reno\""},
-      {"[congestion]\nbase_rtt = \"10\"", "line 9: congestion.base_rtt: invalid duration"},
-      {"[congestion]\ntrimming = 1", "congestion.trimming: must be true or false, not 1"},
+      {"[transport]\npreset = \"asic\"",
+       "line 9: transport.preset: must be one of \"nic\", \"software\", not \"asic\""},
+      {"[transport]\nmtu = 9000", "line 9: transport.mtu: must be between 16 and 8192, not 9000"},
+      {"[transport]\npkey = 65536",
+       "line 9: transport.pkey: must be between 0x0 and 0xffff, not 65536"},
+      {"[transport]\nrate = 4", "transport.rate: must be a rate with its unit"},
+      {"[transport]\nwindow = \"1MiB\"", "line 9: transport.window: needs congestion = \"fixed\""},
+      {"[transport]\ncongestion = \"fixed\"\nwindow = \"2KiB\"",
+       "line 10: transport.window: 2KiB does not hold one packet of mtu = 4096"},
+      {"[transport]\ncongestion = \"reno\"", "must be one of \"nscc\", \"fixed\", not \"reno\""},
+      {"[transport]\nbase_rtt = \"10\"", "line 9: transport.base_rtt: invalid duration"},
+      {"[transport]\ntrimming = 1", "transport.trimming: must be true or false, not 1"},
+      {"[transport]\nretry_timeout = 32", "transport.retry_timeout: must be between 0 and "},
+      {"[transport]\nmax_queue_pairs = 1000000",
+       "line 9: transport.max_queue_pairs: a shard has at most 262141"},
       {"[dscp]\ncontrol = 64", "dscp.control: must be between 0 and 63, not 64"},
       {"[dscp]\ncontrol = 8",
        "line 9: dscp.control: 8 is also dscp.no_trim; each must have a DSCP of its own"},
@@ -229,8 +219,7 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
       {"[faults]\nev = 64", "line 9: faults.ev: 64 is no EV; there are 64, from 0"},
       {"[capture]\nfile = \"\"", "capture.file: must not be empty"},
       {"[capture]\nfile = 1", "capture.file: must be a string in quotes, not 1"},
-      {"[retry]\ntimeout = 25", "retry.timeout: must be between 0 and 24"},
-      {"[retry]\nmtu = 25", "retry: unknown key 'mtu': it belongs at the top"},
+      {"[transport]\n[wire]\nmtu = 25", "wire: unknown key 'mtu': it belongs in [transport]"},
       {"[wire]\nsegments_max = 1", "wire: unknown key 'segments_max': it belongs in [offload]"},
       {"[offload]\nsocket_buffer = \"1KiB\"", "\"64KiB\" and \"1GiB\", not \"1KiB\""},
       {"[[port]]\naddress = \"10.0.0.1\"",
@@ -270,12 +259,10 @@ TEST(Config, NamesMistakesAtTheTop) {
       {"mode = \"srv7\"", "line 1: mode: must be one of \"udp\", \"usid\", \"srv6\", not \"srv7\""},
       {"mode = \"srv6\"",
        "line 1: mode: \"srv6\" needs to know the paths: add the section [fabric]"},
-      {"mtu = 9000", "line 1: mtu: must be between 16 and 8192, not 9000"},
-      {"pkey = 65536", "line 1: pkey: must be between 0x0 and 0xffff, not 65536"},
       {"name = \"a b\"", "line 1: name: must be at most 255 letters"},
       {"shards = 0", "line 1: shards: must be between 1 and 64, not 0"},
-      {"paths = 3", "line 1: paths: is a section: write [paths]"},
-      {"timeout = 3", "line 1: unknown key 'timeout': it belongs in [exchange] or in [retry]"},
+      {"transport = 3", "line 1: transport: is a section: write [transport]"},
+      {"timeout = 3", "line 1: unknown key 'timeout': it belongs in [exchange]"},
   };
   for (const Mistake& mistake : kMistakes) {
     const std::string said = faults_of(with(mistake.text, kUdp));
@@ -296,16 +283,16 @@ TEST(Config, NeedsTheInterfaceThatSrv6SendsBy) {
 }
 
 TEST(Config, RefusesMorePathsThanTheFabricHas) {
-  const std::string said = faults_of(with("mode = \"srv6\"\n[paths]\nevs = 16", kFabric));
+  const std::string said = faults_of(with("mode = \"srv6\"\n[transport]\nevs = 16", kFabric));
   EXPECT_EQ(said,
-            "line 3: paths.evs: 16 are more than the 8 paths that the fabric has (planes x "
-            "uplinks)\n");
+            "line 3: transport.evs: 16 are more than the 8 paths of the fabric (planes x uplinks); "
+            "with distinct_evs = false paths repeat\n");
 }
 
 TEST(Config, SaysAllThatIsWrongByLine) {
-  const auto config = parse_config(R"(mtu = "big"
+  const auto config = parse_config(R"(name = 3
 shards = 0
-[paths]
+[transport]
 evs = 7
 burst = 0
 [[port]]
@@ -319,14 +306,14 @@ colour = "red"
   ASSERT_FALSE(config);
   std::vector<std::string> keys;
   for (const ConfigError& error : config.error()) keys.push_back(error.key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"mtu", "shards", "paths.evs", "paths.burst",
+  EXPECT_EQ(keys, (std::vector<std::string>{"name", "shards", "transport.evs", "transport.burst",
                                             "faults.plane", "faults"}));
   EXPECT_TRUE(std::ranges::is_sorted(config.error(), {}, &ConfigError::line));
 }
 
 TEST(Config, SaysAMistakeOnce) {
-  EXPECT_EQ(parse_config(with(kUdp, "[paths]\nevs = 0")).error().size(), 1u);
-  EXPECT_EQ(parse_config(with(kUdp, "[congestion]\nwindow = -1")).error().size(), 1u);
+  EXPECT_EQ(parse_config(with(kUdp, "[transport]\nevs = 0")).error().size(), 1u);
+  EXPECT_EQ(parse_config(with(kUdp, "[transport]\nwindow = -1")).error().size(), 1u);
   EXPECT_EQ(parse_config(with(kUdp, "[[port]]\naddress = 3")).error().size(), 1u);
   EXPECT_EQ(parse_config(with(kUdp, "[dscp]\ncontrol = 99")).error().size(), 1u);
 }
@@ -348,10 +335,10 @@ class ConfigFile : public ::testing::Test {
 };
 
 TEST_F(ConfigFile, IsNamedInWhatIsWrongWithIt) {
-  write("mtu = 1\n");
+  write("shards = 0\n");
   const auto config = load_config(path_);
   ASSERT_FALSE(config);
-  EXPECT_TRUE(to_string(config.error().back()).starts_with(path_.string() + ":1: mtu: "));
+  EXPECT_TRUE(to_string(config.error().back()).starts_with(path_.string() + ":1: shards: "));
 }
 
 TEST_F(ConfigFile, IsRememberedByTheConfiguration) {
@@ -386,6 +373,13 @@ TEST_F(ConfigFile, MayNotBeADirectoryOrHuge) {
             std::string::npos);
 }
 
+// Defaults that depend on the preset are shown as "nic / software"; a host's is the second.
+std::string host_default(const std::string& shown) {
+  constexpr std::string_view kBetween = "` / `";
+  const std::size_t found = shown.find(kBetween);
+  return found == std::string::npos ? shown : shown.substr(found + kBetween.size() - 1);
+}
+
 // The document's tables as they are in the code: section, key, type, default, range.
 std::set<std::string> documented_keys() {
   std::ifstream file(OPENMRC_SOURCE_DIR "/docs/guide/configuration.md");
@@ -399,7 +393,7 @@ std::set<std::string> documented_keys() {
     if (std::regex_match(line, match, heading)) section = match[1];
     if (!std::regex_match(line, match, row)) continue;
     keys.insert(fmt::format("[{}] {} | {} | {} | {}", section, match[1].str(), match[2].str(),
-                            match[3].str(), match[4].str()));
+                            host_default(match[3]), match[4].str()));
   }
   return keys;
 }
@@ -429,11 +423,16 @@ TEST(ConfigReference, IsAlsoTheManualPage) {
   std::string section;
   std::string name;
   const std::regex heading(R"(^\.SS "?\[+(\w+)\]+"?.*)");
+  const std::regex hyphen(R"(\\-)");
+  const std::regex other_preset(R"(; with preset nic: .*\)$)");
   std::smatch match;
   for (std::string line; std::getline(file, line);) {
     if (std::regex_match(line, match, heading)) section = match[1];
     if (line.starts_with(".B ")) name = line.substr(3);
-    if (line.starts_with('(')) page.insert(fmt::format("[{}] {} {}", section, name, line));
+    if (!line.starts_with('(')) continue;
+    line = std::regex_replace(line, hyphen, "-");
+    line = std::regex_replace(line, other_preset, ")");
+    page.insert(fmt::format("[{}] {} {}", section, name, line));
   }
   for (const ConfigKey& key : config_keys()) {
     const std::string range = key.range.empty() ? "" : ", " + key.range;

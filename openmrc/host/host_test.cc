@@ -25,6 +25,7 @@ Config loopback_config(Progress progress, std::size_t shards = 1) {
   Config config;
   config.name = "here";
   config.ports = {{.interface = "lo", .address = kLoopback}};
+  config.transport.udp_port = kPort;
   config.wire.udp_port = kPort;
   config.transport.paths.evs = 4;
   config.progress = progress;

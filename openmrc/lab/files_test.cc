@@ -62,27 +62,27 @@ TEST(LabFiles, AHostKnowsItsPlaceAndItsPorts) {
 TEST(LabFiles, ASlowLinkGetsTimesToMatch) {
   Spec spec = small_lab();
   spec.bits_per_second = 10'000'000;
-  const host::Config slow = config_of(spec, HostIndex(0));
-  const host::Config fast = config_of(small_lab(), HostIndex(0));
+  const profile::TransportProfile slow = config_of(spec, HostIndex(0)).transport;
+  const profile::TransportProfile fast = config_of(small_lab(), HostIndex(0)).transport;
   EXPECT_EQ(slow.congestion.bits_per_second, 20'000'000) << "of both planes";
   EXPECT_GT(slow.congestion.base_rtt, fast.congestion.base_rtt);
-  EXPECT_GT(slow.paths.reorder_floor, slow.congestion.base_rtt);
+  EXPECT_GT(slow.reorder_floor, slow.congestion.base_rtt);
   EXPECT_GT(slow.retry.timeout, fast.retry.timeout);
-  EXPECT_EQ(slow.paths.burst, 1U);
+  EXPECT_EQ(slow.burst, 1U);
 }
 
 TEST(LabFiles, ASoftSwitchTrims) {
   Spec spec = small_lab();
   spec.switches = Switches::kSoft;
-  EXPECT_TRUE(config_of(spec, HostIndex(0)).congestion.trimming);
+  EXPECT_EQ(config_of(spec, HostIndex(0)).transport.congestion.trimming, true);
 }
 
 TEST(LabFiles, PacketsFitTheMtu) {
   Spec spec = small_lab();
   spec.mtu = 1500;
-  EXPECT_EQ(config_of(spec, HostIndex(0)).mtu, 1024U);
+  EXPECT_EQ(config_of(spec, HostIndex(0)).transport.mtu, 1024U);
   spec.mtu = kMtuMin;
-  EXPECT_EQ(config_of(spec, HostIndex(0)).mtu, 1024U);
+  EXPECT_EQ(config_of(spec, HostIndex(0)).transport.mtu, 1024U);
 }
 
 TEST(LabFiles, HostsHaveNamesOnTheManagementNetworkAndInEachPlane) {

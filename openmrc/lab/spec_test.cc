@@ -11,7 +11,10 @@ namespace openmrc::lab {
 namespace {
 
 // What is wrong with a lab; empty if nothing is.
-std::string problem_of(const Spec& spec) { return check(spec).value_or(""); }
+std::string problem_of(const Spec& spec) {
+  const auto checked = check(spec);
+  return checked ? "" : checked.error();
+}
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

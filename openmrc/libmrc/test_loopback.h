@@ -33,10 +33,10 @@ inline void use_loopback_device() {
   static const bool done = [] {
     const auto file = std::filesystem::temp_directory_path() /
                       ("openmrc-test-" + std::to_string(getpid()) + ".toml");
-    std::ofstream(file) << "name = \"here\"\nmode = \"udp\"\nudp_port = 24793\n"
+    std::ofstream(file) << "name = \"here\"\nmode = \"udp\"\n"
                            "[[port]]\ninterface = \"lo\"\naddress = \"::1\"\n"
-                           "[paths]\nevs = 4\n[congestion]\nbase_rtt = \"1ms\"\n"
-                           "[retry]\ntimeout = 12\nlinear = 2\nexponential = 1\n";
+                           "[transport]\nudp_port = 24793\nevs = 4\nbase_rtt = \"1ms\"\n"
+                           "retry_timeout = 12\nretry_linear = 2\nretry_exponential = 1\n";
     setenv("OPENMRC_CONFIG", file.c_str(), 1);
     std::atexit([] { std::filesystem::remove(getenv("OPENMRC_CONFIG")); });
     return true;

@@ -20,11 +20,10 @@ class VerbsEnvironment {
   explicit VerbsEnvironment(const char* real)
       : file_("/tmp/openmrc-verbs-test-" + std::to_string(getpid()) + ".toml") {
     std::ofstream(file_) << "name = \"here\"\n"
+                            "[transport]\n"
                             "udp_port = 34793\n"
                             "mtu = 2048\n"
-                            "[paths]\n"
                             "evs = 4\n"
-                            "[congestion]\n"
                             "rate = \"400gbit\"\n"
                             "[[port]]\n"
                             "interface = \"lo\"\n"

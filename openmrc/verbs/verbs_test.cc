@@ -101,7 +101,7 @@ TEST_F(VerbsAttributes, OfTheDevice) {
   EXPECT_EQ(device.max_sge, 4);
   EXPECT_EQ(device.max_qp_wr, 16384);
   EXPECT_EQ(device.max_cqe, 1 << 20);
-  EXPECT_EQ(device.max_qp, 100'000);
+  EXPECT_EQ(device.max_qp, 131'072);
   EXPECT_EQ(device.max_pkeys, 1);
   EXPECT_EQ(device.vendor_id, 0U);
   EXPECT_GT(std::strlen(device.fw_ver), 0U);

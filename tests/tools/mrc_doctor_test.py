@@ -259,11 +259,11 @@ class Faults(Doctor):
 
 class Configuration(Doctor):
     def test_mistakes_are_all_said_and_the_rest_is_still_looked_at(self):
-        self.write('mode = "srv7"\nmtu = 1\n' + FABRIC)
+        self.write('mode = "srv7"\nshards = 0\n' + FABRIC)
         findings = self.doctor()
         said = [each["found"] for each in findings if each["check"] == "configuration"]
         self.assertEqual(len(said), 2)
-        self.assertTrue(all(re.match(re.escape(str(self.config)) + ": line [12]: m", each)
+        self.assertTrue(all(re.match(re.escape(str(self.config)) + ":[12]: (mode|shards): ", each)
                             for each in said), said)
         self.assertIn("clock", [each["check"] for each in findings])
 
