@@ -269,7 +269,6 @@ class Checker {
 
   // Slots limit the queue pair numbers of a shard.
   void check_limits() {
-    config_.wire.udp_port = config_.transport.udp_port;
     std::size_t& queue_pairs = config_.transport.limits.queue_pairs;
     if (!has("transport.max_queue_pairs")) {
       queue_pairs = std::min<std::size_t>(queue_pairs, datapath::kQpnsPerSlot);

@@ -124,7 +124,7 @@ seed = 9
   EXPECT_EQ(config->progress, Progress::kPoll);
   EXPECT_EQ(config->transport.mtu, 2048u);
   EXPECT_EQ(config->transport.udp_port.raw(), 4792);
-  EXPECT_EQ(config->wire.udp_port.raw(), 4792);
+  EXPECT_EQ(config->transport.udp_port.raw(), 4792);
   EXPECT_EQ(config->transport.paths.evs, 8u);
   EXPECT_EQ(config->transport.congestion.algorithm, profile::CongestionAlgorithm::kFixed);
   EXPECT_EQ(config->transport.congestion.window, ByteCount(256 * 1024));
@@ -256,6 +256,7 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
 
 TEST(Config, NamesMistakesAtTheTop) {
   constexpr Mistake kMistakes[]{
+      {"mtu = 2048", "line 1: unknown key 'mtu': it belongs in [transport]"},
       {"mode = \"srv7\"", "line 1: mode: must be one of \"udp\", \"usid\", \"srv6\", not \"srv7\""},
       {"mode = \"srv6\"",
        "line 1: mode: \"srv6\" needs to know the paths: add the section [fabric]"},

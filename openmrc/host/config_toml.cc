@@ -21,6 +21,9 @@ void read_draft(text::TomlReader& file, Draft& draft) {
   file.top().read(fields_of(draft));
   if (text::TableReader* section = file.top().section(profile::kTransportSection)) {
     profile::read_transport(*section, draft.config.transport);
+  } else {
+    // For the hints: keys of a section that is not there are known all the same.
+    file.top().read(profile::transport_fields(draft.config.transport));
   }
   read_ports(file.top(), draft);
   file.top().finish();

@@ -40,9 +40,11 @@ core::EndpointSettings endpoint_settings(const Config& config, const profile::Pa
 }
 
 datapath::Settings datapath_settings(const Config& config) {
+  wire::WireSettings wire = config.wire;
+  wire.udp_port = config.transport.udp_port;
   return {.mode = config.mode,
           .ports = config.ports,
-          .wire = config.wire,
+          .wire = wire,
           .send_icrc = config.send_icrc,
           .segments_max = config.segments_max,
           .receive_offload = config.receive_offload,
@@ -378,7 +380,7 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
   if (!qpn) {
     return failure(Error{.what = fmt::format("shard {} has reached its limit of queue pairs ({})",
                                              turn, config_.transport.limits.queue_pairs),
-                         .remedy = "raise queue_pairs_max in openmrc.toml"});
+                         .remedy = "raise max_queue_pairs in openmrc.toml"});
   }
   shard.attach(*qpn, options.writes,
                options.receives != nullptr ? options.receives : options.writes);

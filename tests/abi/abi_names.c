@@ -424,7 +424,7 @@ SIZE_IS(mrc_ctl_functions, 14 * sizeof(void*));
 
 // How many of the functions that this program calls are not those that the library exports.
 static int undeclared_in(const char* soname, const char* const* names, const void* functions,
-                        size_t count) {
+                         size_t count) {
   void* library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
   if (library == NULL) {
     printf("FAIL: %s is not loaded: %s\n", soname, dlerror());

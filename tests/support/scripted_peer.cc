@@ -30,6 +30,7 @@ core::EndpointSettings settings_of(const ScriptedOptions& options) {
                                   .ev_burst = options.ev_burst,
                                   .reorder_floor = options.reorder_floor,
                                   .packet_weight_min = options.packet_weight_min,
+                                  .return_routes = options.return_routes,
                                   .limits = options.limits};
   for (std::size_t plane = 0; plane < options.planes; ++plane) {
     settings.addresses.push_back(address_of(options.ipv4, plane, kLocalHost));

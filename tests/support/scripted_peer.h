@@ -43,6 +43,7 @@ struct ScriptedOptions {
   core::EndpointLimits limits{};
   core::RequestIds request_ids{};
   std::uint8_t ev_burst = 1;
+  std::shared_ptr<const core::ReturnRoutes> return_routes{};
   Duration reorder_floor{};
   ByteCount packet_weight_min{};
   Psn first_psn{100};    // of the endpoint's requests

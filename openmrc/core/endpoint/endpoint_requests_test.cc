@@ -94,6 +94,58 @@ TEST(EndpointRequests, AProbeOfAnUnknownPeerIsAnsweredTheWayItCame) {
   EXPECT_EQ(route.ev, Ev(0x1111c111));
 }
 
+// Leads everything to host 99 by one segment list, and knows nothing of others.
+class OneReturnRoute final : public ReturnRoutes {
+ public:
+  OneReturnRoute(const wire::Ipv6Address& known, const wire::Ipv6Address& outer)
+      : known_(known), outer_(outer) {}
+  [[nodiscard]] std::optional<wire::SrEncapsulation> route_to(
+      Plane /*plane*/, const wire::Ipv6Address& source,
+      const wire::Ipv6Address& destination) const override {
+    if (destination != known_) return std::nullopt;
+    return wire::SrEncapsulation{.source = source, .destination = outer_, .srh = std::nullopt};
+  }
+
+ private:
+  wire::Ipv6Address known_;
+  wire::Ipv6Address outer_;
+};
+
+TEST(EndpointRequests, AnAnswerToAnUnknownPeerTakesTheReturnRouteIfThereIsOne) {
+  const wire::Ipv6Address known = ScriptedPeer().address(0, 99);
+  const wire::Ipv6Address outer = ScriptedPeer().address(0, 77);
+  ScriptedPeer peer({.return_routes = std::make_shared<OneReturnRoute>(known, outer)});
+  for (const std::uint16_t host : {std::uint16_t{99}, std::uint16_t{98}}) {
+    peer.deliver(EndpointRequest{.id = EndpointRequestId(host)}, {.source = peer.address(0, host)});
+  }
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 2U);
+  const auto& with_route = std::get<wire::Ipv6Route>(sent[0].packet.route);
+  ASSERT_TRUE(with_route.encapsulation);
+  EXPECT_EQ(with_route.encapsulation->destination, outer);
+  EXPECT_EQ(with_route.encapsulation->source, peer.address(0, 1));
+  EXPECT_FALSE(std::get<wire::Ipv6Route>(sent[1].packet.route).encapsulation);
+}
+
+// ---- order ----
+
+bool is_control(const Transmit& sent) {
+  return sent.packet.traffic_class == wire::TrafficClass::kControl;
+}
+
+TEST(EndpointOrder, DataLeavesBeforeControlInASmallBurstAndBehindItInALargeOne) {
+  for (const std::uint32_t packets : {3U, 12U}) {
+    ScriptedPeer peer;
+    peer.deliver(EndpointRequest{.id = EndpointRequestId(5)});
+    peer.post(1, packets * kMtu);
+    const Sent sent = peer.collect();
+    ASSERT_EQ(sent.size(), packets + 1);
+    const bool small = sent.size() <= kSmallBurst;
+    EXPECT_EQ(is_control(sent.front()), !small);
+    EXPECT_EQ(is_control(sent.back()), small);
+  }
+}
+
 // ---- asking ----
 
 // MRC 7.3

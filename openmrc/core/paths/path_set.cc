@@ -77,8 +77,8 @@ void PathSet::set_state(EvIndex ev, EvState state) {
 
 EvState PathSet::apply(EvIndex ev, EvInput input) {
   const EvState before = state(ev);
-  if (input == EvInput::kMarked && shuffle_mask_ == 0) return before;
-  const EvState after = next_state(before, input);
+  EvState after = next_state(before, input);
+  if (after == EvState::kSkip && shuffle_mask_ == 0) after = EvState::kGood;  // kRoundRobin
   if (after == before) return before;
   // The controller's word counts more than the floor. The last path is never disabled.
   const std::size_t floor = std::max<std::size_t>(profile_->min_active(), 1);

@@ -59,6 +59,27 @@ std::vector<EvIndex> choose_many(PathSet& paths, std::size_t count) {
 
 std::set<EvIndex> as_set(const std::vector<EvIndex>& evs) { return {evs.begin(), evs.end()}; }
 
+TEST(PathSet, RoundRobinTakesTheSameOrderInEveryPassAndIgnoresMarks) {
+  const EvProfile profile = make_profile(1, 8);
+  PathSet paths(profile, 1, 1, PathPolicy::kRoundRobin);
+  const auto first = choose_many(paths, 8);
+  EXPECT_EQ(as_set(first).size(), 8U);
+  for (const EvIndex ev : first) {
+    paths.apply(ev, EvInput::kMarked);
+    paths.apply(ev, EvInput::kTrimmed);
+    EXPECT_EQ(paths.state(ev), EvState::kGood);
+  }
+  EXPECT_EQ(choose_many(paths, 8), first);
+}
+
+TEST(PathSet, RoundRobinLeavesOutFailedPaths) {
+  const EvProfile profile = make_profile(1, 4);
+  PathSet paths(profile, 1, 1, PathPolicy::kRoundRobin);
+  paths.apply(ev_at(2), EvInput::kLost);
+  ASSERT_EQ(paths.state(ev_at(2)), EvState::kAssumedBad);
+  EXPECT_EQ(as_set(choose_many(paths, 6)), as_set({ev_at(0), ev_at(1), ev_at(3)}));
+}
+
 // --- Planes ---
 
 // MRC 9.3.2
