@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables for people, and in documents between two markers."""
+
+
+def table(rows):
+    """Aligned; the first row has the titles."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def replace_between_markers(path, name, text):
+    """What stands between the lines <!-- name --> and <!-- end -->."""
+    with open(path, encoding="utf-8") as file:
+        before, rest = file.read().split(f"<!-- {name} -->\n")
+    after = rest.split("<!-- end -->\n", 1)[1]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{before}<!-- {name} -->\n{text}<!-- end -->\n{after}")
