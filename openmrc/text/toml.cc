@@ -22,7 +22,8 @@ Table table_of(const toml::table& from) {
     const toml::source_position& begin = pair.first->source().begin;
     return std::pair(begin.line, begin.column);
   });
-  Table table{.entries = {}, .line = from.source().begin.line};
+  Table table;
+  table.line = from.source().begin.line;
   for (const auto& [key, node] : nodes) {
     table.entries.push_back({.key = std::string(key->str()),
                              .line = key->source().begin.line,
@@ -49,6 +50,13 @@ Value value_of(const toml::node& node) {
 }
 
 }  // namespace
+
+Table::Table() = default;
+Table::Table(const Table&) = default;
+Table::Table(Table&&) noexcept = default;
+Table& Table::operator=(const Table&) = default;
+Table& Table::operator=(Table&&) noexcept = default;
+Table::~Table() = default;
 
 const Entry* Table::find(std::string_view key) const {
   const auto found = std::ranges::find(entries, key, &Entry::key);

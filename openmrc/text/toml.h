@@ -19,8 +19,16 @@ struct Value;
 using List = std::vector<Value>;
 
 struct Table {
-  std::vector<Entry> entries{};  // in the order of the file
-  std::uint32_t line = 0;        // of its header; 0: the whole file
+  // Defined where Entry is complete, which clang wants.
+  Table();
+  Table(const Table&);
+  Table(Table&&) noexcept;
+  Table& operator=(const Table&);
+  Table& operator=(Table&&) noexcept;
+  ~Table();
+
+  std::vector<Entry> entries;  // in the order of the file
+  std::uint32_t line = 0;      // of its header; 0: the whole file
 
   [[nodiscard]] const Entry* find(std::string_view key) const;
 };

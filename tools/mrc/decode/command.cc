@@ -80,7 +80,8 @@ int decode_hex(const DecodeOptions& options) {
                             .interface_name = {},
                             .comment = {}};
   const auto dissection = wire::dissect(frame.bytes, frame.link_type, settings_of(options));
-  printer_of(options, true)->print({.number = 1, .frame = frame, .dissection = dissection});
+  const auto printer = printer_of(options, true);
+  printer->print({.number = 1, .frame = frame, .dissection = dissection});
   return dissection.verdict ? 0 : 1;
 }
 
