@@ -46,8 +46,9 @@ def simulate(mrc, scenario, host_config, folder):
     path = os.path.join(folder, "scenario.toml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(scenario)
-    done = subprocess.run([mrc, "sim", "run", path, "--quiet", "--host-config", host_config, "--json",
-                           "-"], timeout=RUN_MAX_S, text=True, capture_output=True, check=False)
+    done = subprocess.run([mrc, "sim", "run", path, "--quiet", "--host-config", host_config,
+                           "--json", "-"], timeout=RUN_MAX_S, text=True, capture_output=True,
+                          check=False)
     if done.returncode != 0:
         raise RuntimeError(f"mrc sim run: {done.stderr}")
     return json.loads(done.stdout)

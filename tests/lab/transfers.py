@@ -151,7 +151,7 @@ class Transfers:
         totals = result["totals"]
         if totals["message_bytes_completed"] != self.messages * MESSAGE * len(PAIRS):
             raise RuntimeError(f"simulator: not all bytes arrived: {totals}")
-        return Outcome(seconds={f"h{host}": time_s for host, time_s in message_times(result).items()},
+        return Outcome(seconds={f"h{host}": end_s for host, end_s in message_times(result).items()},
                        bytes_each=self.messages * MESSAGE, packets=totals["data_packets_sent"],
                        retransmits=totals["retransmissions"], disabled=totals["evs_lost"],
                        restored=totals["evs_readmitted"],
