@@ -24,8 +24,8 @@ Entry key(std::string name, int value, std::uint32_t line = 0) {
 }
 
 Table small() {
-  return {.entries = {key("planes", 2, 1), key("racks", 4, 2), key("hosts_per_rack", 3, 3),
-                      key("uplinks", 5, 4)}};
+  return Table(
+      {key("planes", 2, 1), key("racks", 4, 2), key("hosts_per_rack", 3, 3), key("uplinks", 5, 4)});
 }
 
 Table small_with(Entry more) {
@@ -38,9 +38,7 @@ std::string error(const Table& table) {
   const auto shape = shape_from(table);
   return shape ? "a shape" : to_string(shape.error());
 }
-std::string error(std::vector<Entry> entries) {
-  return error(Table{.entries = std::move(entries)});
-}
+std::string error(std::vector<Entry> entries) { return error(Table(std::move(entries))); }
 
 TEST(ShapeKeys, CountsAloneMakeAShapeOfUsualLinks) {
   EXPECT_EQ(shape_from(small()),
@@ -48,7 +46,7 @@ TEST(ShapeKeys, CountsAloneMakeAShapeOfUsualLinks) {
 }
 
 TEST(ShapeKeys, SwitchPortsMakeFullBisection) {
-  EXPECT_EQ(shape_from(Table{.entries = {key("planes", 8, 1), key("switch_ports", 512, 2)}}),
+  EXPECT_EQ(shape_from(Table({key("planes", 8, 1), key("switch_ports", 512, 2)})),
             (Shape{.planes = 8, .racks = 512, .hosts_per_rack = 256, .uplinks = 256}));
 }
 
@@ -73,9 +71,8 @@ TEST(ShapeKeys, UplinksAreAsHostLinksUnlessTheySayOtherwise) {
 }
 
 TEST(ShapeKeys, OneRackNeedsNoUplinks) {
-  EXPECT_EQ(
-      shape_from(Table{.entries = {key("planes", 2), key("racks", 1), key("hosts_per_rack", 8)}}),
-      (Shape{.planes = 2, .racks = 1, .hosts_per_rack = 8, .uplinks = 0}));
+  EXPECT_EQ(shape_from(Table({key("planes", 2), key("racks", 1), key("hosts_per_rack", 8)})),
+            (Shape{.planes = 2, .racks = 1, .hosts_per_rack = 8, .uplinks = 0}));
 }
 
 TEST(ShapeKeys, ErrorsNameLineAndKey) {

@@ -52,6 +52,7 @@ Value value_of(const toml::node& node) {
 }  // namespace
 
 Table::Table() = default;
+Table::Table(std::vector<Entry> all) : entries(std::move(all)) {}
 Table::Table(const Table&) = default;
 Table::Table(Table&&) noexcept = default;
 Table& Table::operator=(const Table&) = default;

@@ -21,6 +21,7 @@ using List = std::vector<Value>;
 struct Table {
   // Defined where Entry is complete, which clang wants.
   Table();
+  explicit Table(std::vector<Entry> all);
   Table(const Table&);
   Table(Table&&) noexcept;
   Table& operator=(const Table&);

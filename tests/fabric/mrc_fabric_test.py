@@ -120,6 +120,16 @@ class Files(unittest.TestCase):
 
 
 class Path(unittest.TestCase):
+    def test_without_an_ev_all_that_the_host_draws_are_listed(self):
+        lines = mrc("path", SMALL, "h0", "h5").stdout.decode().splitlines()
+        self.assertEqual(len(lines), 1 + 8, "two planes of four uplinks, each once")
+        choices = {line.split()[1] for line in lines[1:]}
+        self.assertEqual(choices, {f"{plane}:{uplink}" for plane in (0, 1) for uplink in range(4)})
+        own_rack = mrc("path", SMALL, "h0", "h1").stdout.decode().splitlines()
+        self.assertEqual([line.split()[-1] for line in own_rack[1:]], ["p0.t0-0", "p1.t0-0"])
+        nic = mrc("path", SMALL, "h0", "h5", "--preset", "nic").stdout.decode().splitlines()
+        self.assertEqual(len(nic), 1 + 256)
+
     def test_an_ev_is_named_in_two_ways(self):
         by_choice = mrc("path", PUBLISHED, "h17", "h70000", "3:4")
         self.assertEqual(by_choice.returncode, 0, by_choice.stderr)

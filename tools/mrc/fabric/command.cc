@@ -20,6 +20,8 @@
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/plan.h"
 #include "openmrc/fabric/shape_keys.h"
+#include "openmrc/profile/path_plan.h"
+#include "openmrc/profile/transport_profile.h"
 #include "openmrc/text/numbers.h"
 #include "openmrc/text/toml.h"
 #include "tools/mrc/complaint.h"
@@ -31,6 +33,7 @@ namespace openmrc::tools {
 namespace {
 
 using fabric::Fabric;
+using fabric::HostIndex;
 using fabric::UsidPlan;
 
 CLI::Option* add_file(CLI::App& command, std::string& file) {
@@ -131,7 +134,27 @@ struct PathOptions {
   std::string source;
   std::string destination;
   std::string ev;
+  std::string preset = "software";
 };
+
+// The EVs that the source draws, as its runtime and the simulator do.
+int print_paths(const Fabric& fabric, HostIndex source, HostIndex destination,
+                std::string_view preset) {
+  const auto chosen = preset == "nic" ? profile::Preset::kNic : profile::Preset::kSoftware;
+  const auto plan =
+      profile::PathPlan::in_fabric(UsidPlan(fabric), source, profile::preset(chosen).paths);
+  if (!plan) return complain("fabric", to_string(plan.error()));
+  const core::EvProfile& evs = *plan->profiles()[plan->profile_to(destination)];
+  std::cout << fmt::format("{:>4}  {:>12}  {}\n", "EV", "plane:uplink", "switches");
+  for (std::size_t i = 0; i < evs.size(); ++i) {
+    const core::EvIndex ev(static_cast<std::uint8_t>(i));
+    const fabric::PathChoice choice = plan->choice(ev, destination);
+    std::cout << fmt::format("{:>4}  {:>12}  {}\n", i,
+                             fmt::format("{}:{}", choice.plane.raw(), choice.uplink),
+                             plan->path_name(ev, destination));
+  }
+  return 0;
+}
 
 int print_path(const PathOptions& options) {
   const auto fabric = load_fabric(options.file);
@@ -140,6 +163,7 @@ int print_path(const PathOptions& options) {
   if (!source) return complain("fabric", to_string(source.error()));
   const auto destination = parse_host(*fabric, options.destination);
   if (!destination) return complain("fabric", to_string(destination.error()));
+  if (options.ev.empty()) return print_paths(*fabric, *source, *destination, options.preset);
   const auto choice = parse_choice(*fabric, options.ev);
   if (!choice) return complain("fabric", to_string(choice.error()));
   std::cout << path_table(UsidPlan(*fabric), *source, *destination, *choice);
@@ -148,7 +172,8 @@ int print_path(const PathOptions& options) {
 
 void add_path(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<PathOptions>();
-  CLI::App* command = parent.add_subcommand("path", "The switches, links and uSIDs of one path");
+  CLI::App* command =
+      parent.add_subcommand("path", "The switches, links and uSIDs of a path, or all paths");
   add_file(*command, options->file)->required();
   command->add_option("source", options->source, "Host that sends, such as h17")
       ->type_name("HOST")
@@ -156,10 +181,18 @@ void add_path(CLI::App& parent, int& exit_code) {
   command->add_option("destination", options->destination, "Host that receives")
       ->type_name("HOST")
       ->required();
-  command->add_option("ev", options->ev, "Path: plane:uplink, such as 3:4, or the EV's number")
-      ->type_name("EV")
-      ->required();
-  command->footer("Example:\n  mrc fabric path examples/fabrics/published.toml h17 h70000 3:4");
+  command
+      ->add_option("ev", options->ev,
+                   "Path: plane:uplink, such as 3:4, or the EV's number; without it, all EVs that "
+                   "the source draws")
+      ->type_name("EV");
+  command->add_option("--preset", options->preset, "Without EV: how many it draws")
+      ->check(CLI::IsMember({"nic", "software"}))
+      ->option_text("nic|software [software]");
+  command->footer(
+      "Examples:\n"
+      "  mrc fabric path examples/fabrics/published.toml h17 h70000 3:4\n"
+      "  mrc fabric path examples/fabrics/small.toml h0 h5");
   command->callback([options, &exit_code] { exit_code = print_path(*options); });
 }
 
