@@ -54,8 +54,11 @@ mrc_qp::mrc_qp(mrc_context& of, const mrc_qp_init_attr& from)
       sends(*this, from.cap.max_send_wr),
       receives(*this, from.cap.max_recv_wr) {
   const openmrc::profile::RetryOptions& retry = context.device.config().transport.retry;
-  mrc_attr_.mpr = {.mpr = 8, .mpr_dest = 8};
-  mrc_attr_.wimm = {.max_wimm = 128, .max_wimm_dest = 128};
+  // Until the application sets them: the core's defaults, not the profile's, because the peer may
+  // be an application that relies on those of mrc.h.
+  const openmrc::core::ReadyToSendAttributes defaults;
+  mrc_attr_.mpr = {.mpr = defaults.mpr, .mpr_dest = defaults.mpr};
+  mrc_attr_.wimm = {.max_wimm = defaults.max_wimm, .max_wimm_dest = defaults.max_wimm};
   mrc_attr_.timeout = retry.timeout;
   mrc_attr_.retry = {.linear_cnt = retry.linear, .exp_cnt = retry.exponential};
   context.users.add();
