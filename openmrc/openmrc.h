@@ -5,7 +5,6 @@
 // docs/guide/cpp.md has the rules, examples/cpp/write.cc is a whole program.
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -72,10 +71,6 @@ T expect(Result<T, E> result) {
     std::exit(EXIT_FAILURE);
   }
   if constexpr (!std::is_void_v<T>) return *std::move(result);
-}
-template <class E>
-void expect(const std::optional<E>& error) {
-  if (error) expect(Result<void, E>(failure(*error)));
 }
 
 }  // namespace openmrc
