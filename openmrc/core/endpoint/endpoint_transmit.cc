@@ -33,11 +33,13 @@ void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destinat
   set_ipv6(source, destination, ev, packet);
 }
 
-// In a small burst data leaves before the control packets: somebody waits for it, and on a host
-// each packet that leaves earlier makes it wait for a system call.
-void send_data_first(std::span<Transmit> burst, std::size_t controls) {
-  if (controls == 0 || controls == burst.size()) return;
-  std::rotate(burst.begin(), burst.begin() + static_cast<std::ptrdiff_t>(controls), burst.end());
+// In a small burst data leaves before the control packets, which come first otherwise: somebody
+// waits for it, and on a host each packet that leaves earlier makes it wait for a system call.
+[[gnu::noinline]] void send_data_first(std::span<Transmit> burst) {
+  const auto data = std::ranges::find_if(burst, [](const Transmit& one) {
+    return one.packet.traffic_class != wire::TrafficClass::kControl;
+  });
+  std::rotate(burst.begin(), data, burst.end());
 }
 
 }  // namespace
@@ -45,14 +47,12 @@ void send_data_first(std::span<Transmit> burst, std::size_t controls) {
 std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                     std::span<Transmit> out) {
   std::size_t count = 0;
-  std::size_t controls = 0;
   // What has no free port goes to the end of its queue; each is asked once.
   std::size_t control_tries = context_.control.size();
   std::size_t blocked = 0;
   while (count < out.size() && !free_ports.empty()) {
     Sent sent = Sent::kNothingToSend;
-    const bool is_control = control_tries > 0 && !context_.control.empty();
-    if (is_control) {
+    if (control_tries > 0 && !context_.control.empty()) {
       --control_tries;
       sent = send_control(now, free_ports, out[count]);
       if (sent != Sent::kYes) continue;
@@ -64,9 +64,10 @@ std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports por
     }
     if (ports == Ports::kTakenOnce) free_ports.remove(out[count].plane);
     ++count;
-    if (is_control) ++controls;
   }
-  if (count <= kSmallBurst && ports == Ports::kReused) send_data_first(out.first(count), controls);
+  if (count > 1 && count <= kSmallBurst && ports == Ports::kReused) {
+    send_data_first(out.first(count));
+  }
   return count;
 }
 

@@ -16,7 +16,8 @@ PathSet::PathSet(const EvProfile& profile, std::uint64_t seed, std::uint8_t burs
       planes_(PlaneMask::first(profile.planes())),
       usable_(static_cast<std::uint16_t>(profile.size())),
       burst_(burst),
-      shuffle_mask_(policy == PathPolicy::kRoundRobin ? 0 : ~std::uint32_t{0}),
+      is_round_robin_(policy == PathPolicy::kRoundRobin),
+      is_plain_(burst == 1 && !is_round_robin_),
       rotations_(std::make_unique<Rotation[]>(profile.planes())),
       order_(std::make_unique<std::uint8_t[]>(profile.size())),
       states_(std::make_unique<std::uint8_t[]>((profile.size() + 3) / 4)) {
@@ -42,7 +43,7 @@ std::optional<PathSet::Choice> PathSet::choose_in_burst(PlaneMask ports,
     return last_;
   }
   left_in_burst_ = 0;
-  const auto choice = choose_next(ports, avoid);
+  const auto choice = choose_by_policy(ports, avoid);
   if (!choice) return std::nullopt;
   last_ = *choice;
   left_in_burst_ = static_cast<std::uint8_t>(burst_ - 1);
@@ -56,7 +57,10 @@ EvIndex PathSet::choose_further(Plane plane, EvIndex drawn, std::optional<EvInde
   std::optional<EvIndex> forgiven;
   // Two passes meet every EV of the rotation at least once.
   unsigned tries = 2u * rotations_[plane.raw()].active;
-  for (EvIndex ev = drawn; tries > 0; --tries, ev = draw(plane)) {
+  const auto draw_again = [&] {
+    return is_round_robin_ ? draw<Order::kSame>(plane) : draw<Order::kShuffled>(plane);
+  };
+  for (EvIndex ev = drawn; tries > 0; --tries, ev = draw_again()) {
     if (ev == avoid || ev == forgiven) continue;
     if (state(ev) == EvState::kGood) return ev;
     if (forgiven) continue;
@@ -78,7 +82,7 @@ void PathSet::set_state(EvIndex ev, EvState state) {
 EvState PathSet::apply(EvIndex ev, EvInput input) {
   const EvState before = state(ev);
   EvState after = next_state(before, input);
-  if (after == EvState::kSkip && shuffle_mask_ == 0) after = EvState::kGood;  // kRoundRobin
+  if (after == EvState::kSkip && is_round_robin_) after = EvState::kGood;
   if (after == before) return before;
   // The controller's word counts more than the floor. The last path is never disabled.
   const std::size_t floor = std::max<std::size_t>(profile_->min_active(), 1);

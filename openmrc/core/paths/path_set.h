@@ -43,14 +43,14 @@ class PathSet {
   // path. In a burst the EV of the last packet comes again as long as nothing speaks against it.
   [[nodiscard]] std::optional<Choice> choose(PlaneMask ports,
                                              std::optional<EvIndex> avoid = std::nullopt) {
-    if (burst_ > 1) [[unlikely]]
+    if (!is_plain_) [[unlikely]]
       return choose_in_burst(ports, avoid);
-    return choose_next(ports, avoid);
+    return choose_next<Order::kShuffled>(ports, avoid);
   }
   // The same for a packet that shall not go where the last one went: it ends the burst.
   [[nodiscard]] std::optional<Choice> choose_apart(PlaneMask ports) {
     left_in_burst_ = 0;
-    return choose_next(ports, std::nullopt);
+    return choose_by_policy(ports, std::nullopt);
   }
   // Whether the next packet would take the path of the last.
   [[nodiscard]] bool in_burst() const { return left_in_burst_ > 0; }
@@ -81,27 +81,40 @@ class PathSet {
     std::uint16_t first = 0;   // where the plane's EVs begin in the order
   };
 
+  // Of a pass through the EVs of a plane.
+  enum class Order : std::uint8_t { kShuffled, kSame };
+
+  template <Order kOrder>
   [[nodiscard]] std::optional<Choice> choose_next(PlaneMask ports, std::optional<EvIndex> avoid) {
     const PlaneMask eligible = ports & planes_;
     if (eligible.empty()) return std::nullopt;
     const Plane plane = eligible.next_from(next_plane_);
     next_plane_ = static_cast<std::uint8_t>(plane.raw() + 1);
-    const EvIndex ev = draw(plane);
+    const EvIndex ev = draw<kOrder>(plane);
     const bool avoided = avoid.has_value() && *avoid == ev;
     if (state(ev) == EvState::kGood && !avoided) [[likely]]
       return Choice{ev, plane};
     return Choice{choose_further(plane, ev, avoid), plane};
   }
+  [[nodiscard]] std::optional<Choice> choose_by_policy(PlaneMask ports,
+                                                       std::optional<EvIndex> avoid) {
+    return is_round_robin_ ? choose_next<Order::kSame>(ports, avoid)
+                           : choose_next<Order::kShuffled>(ports, avoid);
+  }
   [[nodiscard]] std::optional<Choice> choose_in_burst(PlaneMask ports,
                                                       std::optional<EvIndex> avoid);
   [[nodiscard]] EvIndex choose_further(Plane plane, EvIndex drawn, std::optional<EvIndex> avoid);
-  // The next EV of the pass: one of those that have not had their turn, each equally likely.
+  // The next EV of the pass: of those that have not had their turn each equally likely, or the
+  // first.
+  template <Order kOrder>
   EvIndex draw(Plane plane) {
     Rotation& rotation = rotations_[plane.raw()];
     if (rotation.cursor >= rotation.active) rotation.cursor = 0;
     std::uint8_t* next = &order_[rotation.first] + rotation.cursor;
-    const auto left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
-    std::swap(*next, next[random_below(left & shuffle_mask_)]);
+    if constexpr (kOrder == Order::kShuffled) {
+      const auto left = static_cast<std::uint32_t>(rotation.active - rotation.cursor);
+      std::swap(*next, next[random_below(left)]);
+    }
     ++rotation.cursor;
     return EvIndex(*next);
   }
@@ -121,7 +134,8 @@ class PathSet {
   std::uint16_t usable_ = 0;
   std::uint8_t next_plane_ = 0;
   std::uint8_t burst_;
-  std::uint32_t shuffle_mask_;  // all ones, or none: kRoundRobin
+  bool is_round_robin_;
+  bool is_plain_;  // neither bursts nor round robin
   std::uint8_t left_in_burst_ = 0;
   Choice last_{};                           // of the burst
   std::unique_ptr<Rotation[]> rotations_;   // one for each plane
