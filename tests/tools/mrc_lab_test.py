@@ -611,7 +611,7 @@ class UpAndDown(unittest.TestCase):
                               (["--planes", "17"], "1 to 16 planes"),
                               (["--t1", "0"], "need uplinks"),
                               (["--mtu", "100"], "MTU must be"),
-                              (["--rate", "fast"], "expected e.g. 1gbit"),
+                              (["--rate", "fast"], "expected e.g. 10gbit"),
                               (["--hosts", "400"], "more than a lab can have")):
             with self.subTest(options=options):
                 self.assertIn(said, mrc("up", LAB, *options, code=1))
