@@ -5,7 +5,8 @@ each failure is felt.
 
 The time of recovery is that from the fault's taking effect to the first millisecond from which on
 the goodput, over the next 10 ms and over the next 100 ms, is at least 95 % of what the remaining
-network carries.
+network carries. A machine that is busy with other things falls below that without any fault: the
+same is measured at moments before the fault, and what is found there is not the fault's.
 """
 import argparse
 import json
@@ -19,6 +20,7 @@ from lab import RECOVERED, Lab, longest_stall, rate, read_timeline, recovery_ms
 RUN_MAX_S = 120
 FAULT_AFTER_S = 2.0
 FAULT_FOR_S = 3.0
+UNDISTURBED_AT_MS = range(-1200, -300, 50)  # from the fault; each looks 100 ms ahead and more
 MESSAGE = 256 * 1024
 SENDER, RECEIVER = "h0", "h2"  # of different racks
 
@@ -33,6 +35,12 @@ FAULTS = {
     "flap": (["flap", "p1.t0-0/up1", "--hz", "10", "--for", "3s"], 1.0, None),
     "loss": (["cut", "p3.t0-1/up1", "--silent", "--loss", "20%"], 1.0, None),
 }
+
+
+def undisturbed_ms(rows, fault_ns, goal):
+    """The longest "recovery" at moments at which nothing has happened."""
+    found = [recovery_ms(rows, fault_ns + at * 1_000_000, goal) for at in UNDISTURBED_AT_MS]
+    return max(2000 if ms is None else ms for ms in found)
 
 
 def run_fault(lab, name, gibibytes, folder):
@@ -73,6 +81,7 @@ def run_fault(lab, name, gibibytes, folder):
     outcome.update(
         before_gbps=round(before, 3),
         recovery_ms=recovery_ms(rows, fault_ns, RECOVERED * left * before),
+        undisturbed_ms=undisturbed_ms(rows, fault_ns, RECOVERED * before),
         during_gbps=round(rate(rows, fault_ns, fault_ns + int(FAULT_FOR_S * 0.9e9)), 3),
         stall_ms=longest_stall(rows, fault_ns),
         retransmits=sum(value for key, value in report["counters"].items()
@@ -87,14 +96,15 @@ def run_fault(lab, name, gibibytes, folder):
 
 
 def print_table(outcomes):
-    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'stall':>7} {'retransmits':>11} "
-          f"{'spurious':>8} {'EVs lost':>8} {'back':>5}")
+    print(f"{'fault':10} {'before':>8} {'during':>8} {'recovery':>9} {'no fault':>8} {'stall':>7} "
+          f"{'retransmits':>11} {'spurious':>8} {'EVs lost':>8} {'back':>5}")
     for one in outcomes:
         if "before_gbps" in one:
             recovery = "never" if one["recovery_ms"] is None else f"{one['recovery_ms']} ms"
             print(f"{one['fault']:10} {one['before_gbps']:6.2f} G {one['during_gbps']:6.2f} G "
-                  f"{recovery:>9} {one['stall_ms']:5.1f}ms {one['retransmits']:11} "
-                  f"{one['spurious']:8} {one['evs_lost']:8} {one['evs_readmitted']:5}")
+                  f"{recovery:>9} {one['undisturbed_ms']:5} ms {one['stall_ms']:5.1f}ms "
+                  f"{one['retransmits']:11} {one['spurious']:8} {one['evs_lost']:8} "
+                  f"{one['evs_readmitted']:5}")
         for error in one["errors"]:
             print(f"{one['fault']:10} ERROR: {error}")
 
@@ -120,9 +130,11 @@ def main():
             outcomes.append(run_fault(lab, name, options.gib, folder))
             goal = FAULTS[name][2]
             reached = outcomes[-1].get("recovery_ms")
-            if goal and (reached is None or reached > goal * options.slack):
+            noise = outcomes[-1].get("undisturbed_ms", 0)
+            if goal and (reached is None or reached > goal * options.slack + noise):
                 outcomes[-1]["errors"].append(
-                    f"recovered after {reached} ms, the goal is {goal} ms x {options.slack}")
+                    f"recovered after {reached} ms, the goal is {goal} ms x {options.slack}; "
+                    f"without a fault {noise} ms")
             print_table(outcomes[-1:])
             sys.stdout.flush()
     print_table(outcomes)
