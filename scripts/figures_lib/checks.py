@@ -29,6 +29,10 @@ def check_stale(root, defined, found):
         yield f"bench_report {reason}; " + STALE.format("bench")
 
 
+def outside(name, figure, here):
+    return f"{name}: {tables.number(figure, here)}{tables.unit(figure)} is outside its pinned range {figure.pinned}"
+
+
 def check_ranges(defined, found):
     for experiment in defined.experiments.values():
         values = found["experiments"].get(experiment.id, {}).get("values", {})
@@ -37,15 +41,14 @@ def check_ranges(defined, found):
                 continue
             here = results.average(figure, values[figure.id])
             if not tables.in_range(figure.pinned, here):
-                yield (f"{experiment.id}.{figure.id}: {tables.number(figure, here)}{tables.unit(figure)} is outside its "
-                       f"pinned range {figure.pinned}")
+                yield outside(f"{experiment.id}.{figure.id}", figure, here)
 
 
 def check_benches(defined, found):
     for bench in defined.benches.values():
         here = found["benches"].get("values", {}).get(bench.id)
         if here is not None and not tables.in_range(bench.pinned, here):
-            yield f"{bench.id}: {tables.number(bench, here)}{tables.unit(bench)} is outside its pinned range {bench.pinned}"
+            yield outside(bench.id, bench, here)
 
 
 def check_documents(root, defined, found):

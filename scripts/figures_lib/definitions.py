@@ -24,7 +24,8 @@ class Figure:
     exact: bool = True            # the same on every machine; false for speed and memory
     published: str = ""           # as published, in words
     reference: float | None = None  # a number to give the distance to
-    agrees: list | None = None    # [low, high]: where the published statement holds here; [] if there is none
+    # Where the published statement holds here: [low, high], or "> EXPERIMENT.FIGURE"; [] if there is none.
+    agrees: list | str | None = None
     goal: str = ""                # such as ">= 383"
     htsim: float | None = None    # htsim's figure with hashed EVs, and with exact ones
     htsim_exact: float | None = None  # nan: was not run, whatever `like` has
@@ -99,11 +100,17 @@ class Definitions:
     def of_table(self, table):
         return [e for e in self.experiments.values() if e.table == table]
 
+    def figure(self, experiment, figure):
+        """None if there is none."""
+        figures = self.experiments[experiment].figure if experiment in self.experiments else []
+        return next((f for f in figures if f.id == figure), None)
+
     def goals(self):
         return [(e, f) for e in self.experiments.values() for f in e.figure if f.goal]
 
 
 GOAL = re.compile(r"(>=|<=) (-?[\d.]+)")
+COMPARED = re.compile(r"([<>]) ([\w-]+)\.([\w-]+)")
 
 
 def make(kind, values, where):
@@ -121,9 +128,8 @@ def make_figure(values, where):
     figure.agrees = figure.agrees or None
     if figure.htsim_exact is not None and math.isnan(figure.htsim_exact):
         figure.htsim_exact = None
-    for name in ("pinned", "agrees"):
-        limits = getattr(figure, name)
-        if limits is not None and not (len(limits) == 2 and limits[0] <= limits[1]):
+    for name, limits in (("pinned", figure.pinned), ("agrees", figure.agrees)):
+        if isinstance(limits, list) and not (len(limits) == 2 and limits[0] <= limits[1]):
             raise DefinitionError(f"{where}: {name} is not [low, high]")
     if figure.goal and not GOAL.fullmatch(figure.goal):
         raise DefinitionError(f"{where}: goal is not like '>= 383'")
@@ -188,3 +194,8 @@ def check(found, root):
             raise DefinitionError(f"{experiment.id}: there is no table '{experiment.table}'")
         if not experiment.path(root).is_file():
             raise DefinitionError(f"{experiment.id}: there is no scenario '{experiment.scenario}'")
+        for figure in experiment.figure:
+            if isinstance(figure.agrees, str):
+                compared = COMPARED.fullmatch(figure.agrees)
+                if not (compared and found.figure(compared[2], compared[3])):
+                    raise DefinitionError(f"{experiment.id}.{figure.id}: agrees is not like '> EXPERIMENT.FIGURE'")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs experiments with `mrc sim run` and measures them."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from . import measures
 
-NOTHING_RUN = 2  # exit code of mrc sim run; 1 is a run that its time limit ended
+FINISHED = (0, 1)  # exit codes of mrc sim run; 1 is a run that its time limit ended
 
 
 class RunError(Exception):
@@ -39,20 +40,30 @@ def shown(words):
     return " ".join(shlex.quote(word) for word in words)
 
 
+def peak_memory(process, seconds_between=0.02):
+    """Bytes at most, as last seen before the process ended. What wait4 reports begins with the memory of ours."""
+    peak = 0
+    while process.poll() is None:
+        with contextlib.suppress(OSError), open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            kib = re.search(r"VmHWM:\s+(\d+)", status.read())
+            peak = int(kib[1]) * 1024 if kib else peak
+        time.sleep(seconds_between)
+    return peak
+
+
 def simulate(root, build, words, threads):
     """A Measured of one run."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file, tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
         process = subprocess.Popen([program(build, "tools/mrc"), *words[1:], "--quiet", "--threads", str(threads),
                                     "--json", file.name], cwd=root, stdout=subprocess.DEVNULL, stderr=errors)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        memory = peak_memory(process)
         seconds = time.monotonic() - begin
         errors.seek(0)
         problem = errors.read().decode()
-        if process.returncode not in (0, 1) or "accounting" in problem:
+        if process.returncode not in FINISHED or "accounting" in problem:
             raise RunError(f"{shown(words)}: {problem.strip()}")
-        return measures.Measured(json.load(file), seconds, usage.ru_maxrss * 1024)
+        return measures.Measured(json.load(file), seconds, memory)
 
 
 def measure(root, build, experiment, seed, threads=1):

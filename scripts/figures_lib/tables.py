@@ -2,16 +2,38 @@
 """Results as blocks of Markdown, and the documents that have them."""
 
 import re
+from dataclasses import dataclass
 
 from . import definitions, results
 
 BLOCK = re.compile(r"(<!-- figures:begin (\S+) [^\n]*-->\n)(.*?)(<!-- figures:end -->)", re.DOTALL)
 
 
-def number(figure, value):
-    # Values that are rounded to nothing have no sign.
-    return f"{value + 0.0:,.{figure.digits}f}".replace("-0", "0") if abs(value) < 0.5 * 10 ** -figure.digits \
-        else f"{value:,.{figure.digits}f}"
+@dataclass
+class Row:
+    """A figure, what was measured of it, and all that it may be compared with."""
+    experiment: object
+    figure: object
+    is_first: bool                # of its experiment
+    defined: object
+    found: dict
+
+    @property
+    def entry(self):
+        return self.found["experiments"][self.experiment.id]
+
+    @property
+    def values(self):
+        return self.entry["values"][self.figure.id]
+
+    @property
+    def here(self):
+        return results.average(self.figure, self.values)
+
+
+def number(figure, amount):
+    # What is rounded to nothing has no sign.
+    return f"{round(amount, figure.digits) + 0.0:,.{figure.digits}f}"
 
 
 def unit(figure):
@@ -25,102 +47,111 @@ def value(figure, values):
     return number(figure, results.average(figure, values)) + unit(figure) + spread
 
 
-def off(reference, value_here):
-    return "-" if reference is None else f"{(value_here / reference - 1) * 100:+.1f} %"
+def here(row):
+    return value(row.figure, row.values) + (f" ({row.figure.note})" if row.figure.note else "")
 
 
-def in_range(limits, value_here):
-    return limits[0] <= value_here <= limits[1]
+def off(reference, measured):
+    return "-" if reference is None else f"{(measured / reference - 1) * 100:+.1f} %"
 
 
-def distance(figure, values):
-    here = results.average(figure, values)
-    parts = [] if figure.reference is None else [off(figure.reference, here)]
-    if figure.agrees is not None:
-        parts.append("agrees" if in_range(figure.agrees, here) else "**differs**")
+def in_range(limits, measured):
+    return limits[0] <= measured <= limits[1]
+
+
+def agrees(row):
+    """Whether the published statement holds: in a range, or above or below another figure."""
+    if isinstance(row.figure.agrees, list):
+        return in_range(row.figure.agrees, row.here)
+    sign, experiment, figure = definitions.COMPARED.fullmatch(row.figure.agrees).groups()
+    other = row.defined.figure(experiment, figure)
+    there = results.average(other, row.found["experiments"][experiment]["values"][figure])
+    return row.here > there if sign == ">" else row.here < there
+
+
+def distance(row):
+    parts = [] if row.figure.reference is None else [off(row.figure.reference, row.here)]
+    if row.figure.agrees is not None:
+        parts.append("agrees" if agrees(row) else "**differs**")
     return ", ".join(parts) or "-"
 
 
-def reaches(figure, values):
-    sign, bound = definitions.GOAL.fullmatch(figure.goal).groups()
-    here = results.average(figure, values)
-    return here >= float(bound) if sign == ">=" else here <= float(bound)
+def goal(row):
+    sign, bound = definitions.GOAL.fullmatch(row.figure.goal).groups()
+    return f"{'at least' if sign == '>=' else 'at most'} {bound}{unit(row.figure)}"
 
 
-def goal(figure):
-    sign, bound = definitions.GOAL.fullmatch(figure.goal).groups()
-    return f"{'at least' if sign == '>=' else 'at most'} {bound}{unit(figure)}"
+def reached(row):
+    sign, bound = definitions.GOAL.fullmatch(row.figure.goal).groups()
+    is_reached = row.here >= float(bound) if sign == ">=" else row.here <= float(bound)
+    return "reached" if is_reached else "**not yet**"
 
 
-def seeds(experiment):
-    count = len(experiment.seed_list())
-    return "1 seed" if count == 1 else f"{count} seeds"
+def setup(row):
+    count = len(row.experiment.seed_list())
+    seeds = "1 seed" if count == 1 else f"{count} seeds"
+    return f"{row.experiment.setup} (`{row.experiment.id}`, {seeds})".strip()
 
 
-def note(figure):
-    return f" ({figure.note})" if figure.note else ""
+def case(row):
+    return f"{row.experiment.title} (`{row.experiment.id}`)"
 
 
-def setup(experiment):
-    return f"{experiment.setup} (`{experiment.id}`, {seeds(experiment)})".strip()
+def plain(amount):
+    return "-" if amount is None else f"{amount:,}"
 
 
-def plain(figure_value):
-    return "-" if figure_value is None else f"{figure_value:,}"
-
-
-# Kind of table -> (heading, cell of the experiment's first row only, cell of (experiment, figure, values)).
+# Kind of table -> (heading, whether only the first row of an experiment has it, cell).
 FIRST_ONLY, EVERY = True, False
 COLUMNS = {
     "published": [
-        ("published", FIRST_ONLY, lambda e, f, v: e.title),
-        ("set-up here", FIRST_ONLY, lambda e, f, v: setup(e)),
-        ("measured", EVERY, lambda e, f, v: f.what),
-        ("as published", EVERY, lambda e, f, v: f.published or "-"),
-        ("here", EVERY, lambda e, f, v: value(f, v) + note(f)),
-        ("distance", EVERY, lambda e, f, v: distance(f, v)),
+        ("published", FIRST_ONLY, lambda row: row.experiment.title),
+        ("set-up here", FIRST_ONLY, setup),
+        ("measured", EVERY, lambda row: row.figure.what),
+        ("as published", EVERY, lambda row: row.figure.published or "-"),
+        ("here", EVERY, here),
+        ("distance", EVERY, distance),
     ],
     "own": [
-        ("set-up", FIRST_ONLY, lambda e, f, v: f"{e.title}; {setup(e)}"),
-        ("measured", EVERY, lambda e, f, v: f.what),
-        ("result", EVERY, lambda e, f, v: value(f, v) + note(f)),
+        ("set-up", FIRST_ONLY, lambda row: f"{row.experiment.title}; {setup(row)}"),
+        ("measured", EVERY, lambda row: row.figure.what),
+        ("result", EVERY, here),
     ],
     "htsim": [
-        ("case", FIRST_ONLY, lambda e, f, v: f"{e.title} (`{e.id}`)"),
-        ("flow completion time", EVERY, lambda e, f, v: f.what),
-        ("htsim", EVERY, lambda e, f, v: plain(f.htsim)),
-        ("htsim, exact EVs", EVERY, lambda e, f, v: plain(f.htsim_exact)),
-        ("OpenMRC", EVERY, lambda e, f, v: value(f, v) + note(f)),
-        ("off", EVERY, lambda e, f, v: off(f.htsim, results.average(f, v))),
-        ("off, exact EVs", EVERY, lambda e, f, v: off(f.htsim_exact, results.average(f, v))),
+        ("case", FIRST_ONLY, case),
+        ("flow completion time", EVERY, lambda row: row.figure.what),
+        ("htsim", EVERY, lambda row: plain(row.figure.htsim)),
+        ("htsim, exact EVs", EVERY, lambda row: plain(row.figure.htsim_exact)),
+        ("OpenMRC", EVERY, here),
+        ("off", EVERY, lambda row: off(row.figure.htsim, row.here)),
+        ("off, exact EVs", EVERY, lambda row: off(row.figure.htsim_exact, row.here)),
     ],
     "speed": [
-        ("case", FIRST_ONLY, lambda e, f, v: f"{e.title} (`{e.id}`)"),
-        ("measured", EVERY, lambda e, f, v: f.what),
-        ("htsim", EVERY, lambda e, f, v: plain(f.htsim) + unit(f)),
-        ("OpenMRC", EVERY, lambda e, f, v: value(f, v)),
-        ("OpenMRC / htsim", EVERY, lambda e, f, v: f"{results.average(f, v) / f.htsim:.2f}"),
+        ("case", FIRST_ONLY, case),
+        ("measured", EVERY, lambda row: row.figure.what),
+        ("htsim", EVERY, lambda row: plain(row.figure.htsim) + unit(row.figure)),
+        ("OpenMRC", EVERY, here),
+        ("OpenMRC / htsim", EVERY, lambda row: f"{row.here / row.figure.htsim:.2f}"),
     ],
     "goals": [
-        ("experiment", FIRST_ONLY, lambda e, f, v: f"`{e.id}`"),
-        ("measured", EVERY, lambda e, f, v: f.what),
-        ("goal", EVERY, lambda e, f, v: goal(f)),
-        ("here", EVERY, lambda e, f, v: value(f, v)),
-        ("", EVERY, lambda e, f, v: "reached" if reaches(f, v) else "**not yet**"),
+        ("experiment", FIRST_ONLY, lambda row: f"`{row.experiment.id}`"),
+        ("measured", EVERY, lambda row: row.figure.what),
+        ("goal", EVERY, goal),
+        ("here", EVERY, lambda row: value(row.figure, row.values)),
+        ("", EVERY, reached),
     ],
 }
 
 
-def rows_of(defined, table):
-    """(experiment, figure, first of its experiment)."""
+def rows_of(defined, found, table):
     if table.columns == "goals":
         pairs = defined.goals()
     else:
         pairs = [(e, f) for e in defined.of_table(table.id) for f in e.figure]
     before = None
     for experiment, figure in pairs:
-        yield experiment, figure, experiment.id != before
-        before = experiment.id
+        yield Row(experiment, figure, experiment is not before, defined, found)
+        before = experiment
 
 
 def measured_at(entries):
@@ -131,23 +162,19 @@ def measured_at(entries):
 def table_text(defined, found, table):
     columns = COLUMNS[table.columns]
     lines = ["| " + " | ".join(heading for heading, _, _ in columns) + " |", "|" + "---|" * len(columns)]
-    used = []
-    for experiment, figure, is_first in rows_of(defined, table):
-        entry = found["experiments"][experiment.id]
-        used.append(entry)
-        values = entry["values"][figure.id]
-        cells = ["" if first_only and not is_first else cell(experiment, figure, values)
-                 for _, first_only, cell in columns]
+    rows = list(rows_of(defined, found, table))
+    for row in rows:
+        cells = ["" if first_only and not row.is_first else cell(row) for _, first_only, cell in columns]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", measured_at(used), ""])
+    return "\n".join([*lines, "", measured_at([row.entry for row in rows]), ""])
 
 
 def bench_text(defined, found):
     entry = found["benches"]
     lines = ["| what | figure | goal |", "|---|---|---|"]
     for bench in defined.benches.values():
-        here = number(bench, entry["values"][bench.id]) + unit(bench)
-        lines.append(f"| {bench.what} | {here} | {bench.goal or '-'} |")
+        measured = number(bench, entry["values"][bench.id]) + unit(bench)
+        lines.append(f"| {bench.what} | {measured} | {bench.goal or '-'} |")
     return "\n".join([*lines, "", measured_at([entry]), ""])
 
 

@@ -6,6 +6,7 @@
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,7 @@ pinned = [5, 15]
 id = "two"
 like = "one"
 set = ["transport.evs=4"]
-figure = [{ id = "time", agrees = [], pinned = [0, 200] }]
+figure = [{ id = "time", agrees = "> one.lost", pinned = [0, 200] }]
 
 [[output]]
 id = "printed"
@@ -71,43 +72,53 @@ keep = ["world"]
 replace = { "in [0-9]+ s" = "soon" }
 """
 HELLO = "#!/bin/sh\necho first; echo second; echo hello world in $(date +%N) s\n"
-PAGE = "# Page\n\n<!-- figures:begin all (x) -->\n<!-- figures:end -->\n<!-- figures:begin printed (x) -->\n<!-- figures:end -->\n"
+PAGE = "".join(f"<!-- figures:begin {name} (x) -->\n<!-- figures:end -->\n" for name in ("all", "printed"))
+
+
+def write_file(path, text, mode=0o644):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+
+
+def run_script(root, verb):
+    builds = ["--build", str(root / "build")] if verb in ("run", "repeat") else []
+    options = ["--skip-bench"] if verb == "run" else []
+    return subprocess.run([*COMMAND, "--root", str(root), verb, *builds, *options], capture_output=True, text=True,
+                          timeout=50, check=False)
 
 
 class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.measured = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        write_file(cls.measured / "docs/figures/some.toml", DEFINITIONS)
+        write_file(cls.measured / "examples/scenarios/small.toml", "title = 'small'\n")
+        write_file(cls.measured / "tests/golden/many-faults.sha256", "abc\n")
+        write_file(cls.measured / "page.md", PAGE)
+        write_file(cls.measured / "build/tools/mrc", MRC.replace("BASE", "100"), mode=0o755)
+        write_file(cls.measured / "build/tools/hello", HELLO, mode=0o755)
+        done = run_script(cls.measured, "run")
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def setUp(self):
-        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.write("docs/figures/some.toml", DEFINITIONS)
-        self.write("examples/scenarios/small.toml", "title = 'small'\n")
-        self.write("tests/golden/many-faults.sha256", "abc\n")
-        self.write("page.md", PAGE)
-        self.write("build/tools/mrc", MRC.replace("BASE", "100"), mode=0o755)
-        self.write("build/tools/hello", HELLO, mode=0o755)
-        self.assert_passes("run")
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory())) / "project"
+        shutil.copytree(self.measured, self.root)
 
     def write(self, name, text, mode=0o644):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(mode)
+        write_file(self.root / name, text, mode)
 
     def change(self, name, before, after):
         text = (self.root / name).read_text(encoding="utf-8")
         self.assertIn(before, text)
         (self.root / name).write_text(text.replace(before, after), encoding="utf-8")
 
-    def run_script(self, verb, *options):
-        builds = ["--build", str(self.root / "build")] if verb in ("run", "repeat") else []
-        options = [*options, "--skip-bench"] if verb == "run" else options
-        return subprocess.run([*COMMAND, "--root", str(self.root), verb, *builds, *options], capture_output=True,
-                              text=True, timeout=50, check=False)
-
     def assert_passes(self, verb):
-        done = self.run_script(verb)
+        done = run_script(self.root, verb)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def assert_found(self, verb, *messages):
-        done = self.run_script(verb)
+        done = run_script(self.root, verb)
         self.assertEqual(done.returncode, 1, done.stdout)
         for message in messages:
             self.assertIn(message, done.stderr)
@@ -170,6 +181,7 @@ class Figures(unittest.TestCase):
             ('like = "one"', 'like = "none"', "two: there is no 'none' before it"),
             ("pinned = [5, 15]", "pinned = [15, 5]", "one.lost: pinned is not [low, high]"),
             ("end - undisturbed.end", "end -", "one.lost: measure: "),
+            ("> one.lost", "> one.none", "two.time: agrees is not like"),
         ):
             self.change("docs/figures/some.toml", before, after)
             self.assert_found("check", message)
