@@ -87,10 +87,17 @@ def reached(row):
     return "reached" if is_reached else "**not yet**"
 
 
-def setup(row):
+def identity(row):
     count = len(row.experiment.seed_list())
-    seeds = "1 seed" if count == 1 else f"{count} seeds"
-    return f"{row.experiment.setup} (`{row.experiment.id}`, {seeds})".strip()
+    return f"(`{row.experiment.id}`, {count} seed{'' if count == 1 else 's'})"
+
+
+def setup(row):
+    return f"{row.experiment.setup} {identity(row)}".strip()
+
+
+def whole_setup(row):
+    return "; ".join(filter(None, [row.experiment.title, row.experiment.setup])) + f" {identity(row)}"
 
 
 def case(row):
@@ -113,7 +120,7 @@ COLUMNS = {
         ("distance", EVERY, distance),
     ],
     "own": [
-        ("set-up", FIRST_ONLY, lambda row: f"{row.experiment.title}; {setup(row)}"),
+        ("set-up", FIRST_ONLY, whole_setup),
         ("measured", EVERY, lambda row: row.figure.what),
         ("result", EVERY, here),
     ],
