@@ -9,8 +9,24 @@
 
 #include "openmrc/text/field_value.h"
 #include "openmrc/text/suggest.h"
+#include "openmrc/text/toml_setting.h"
 
 namespace openmrc::text {
+namespace {
+
+Result<Table, FileError> parse_with_settings(std::string_view text,
+                                             std::span<const std::string> settings) {
+  auto file = parse_toml(text);
+  if (!file) return file;
+  for (const std::string& setting : settings) {
+    if (const auto applied = apply_setting(*file, setting); !applied) {
+      return failure(applied.error());
+    }
+  }
+  return file;
+}
+
+}  // namespace
 
 TableReader::TableReader(const Table& table, std::string section, Diagnostics& diagnostics,
                          KnownKeys& known)
@@ -185,12 +201,13 @@ std::string TableReader::hint_for(std::string_view name) const {
   return fmt::format("valid here: {}", fmt::join(shown, ", "));
 }
 
-TomlReader::TomlReader(std::string_view text)
+TomlReader::TomlReader(std::string_view text, std::span<const std::string> settings)
     : table_([&] {
-        auto parsed = parse_toml(text);
+        auto parsed = parse_with_settings(text, settings);
         if (parsed) return std::move(*parsed);
         is_toml_ = false;
-        diagnostics_.error(parsed.error().line, "", std::move(parsed.error().message));
+        const FileError& error = parsed.error();
+        diagnostics_.error(error.line, error.key, error.message);
         return Table{};
       }()),
       top_(table_, "", diagnostics_, known_keys_) {}

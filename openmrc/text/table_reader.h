@@ -86,10 +86,11 @@ class TableReader {
   std::map<std::string, std::unique_ptr<TableReader>, std::less<>> sections_;
 };
 
-// A whole file. If the text is not TOML that is the only error, and the top table is empty.
+// A whole file, with settings (toml_setting.h) in place of what it has. If the text or a setting is
+// not TOML that is the only error, and the top table is empty.
 class TomlReader {
  public:
-  explicit TomlReader(std::string_view text);
+  explicit TomlReader(std::string_view text, std::span<const std::string> settings = {});
 
   TableReader& top() { return top_; }
   Diagnostics& diagnostics() { return diagnostics_; }

@@ -68,6 +68,28 @@ class SimTest(unittest.TestCase):
 
 
 class Run(SimTest):
+    def test_settings_replace_what_the_scenario_says(self):
+        written = self.folder / "out.json"
+        done = mrc("run", self.small, "--set", "fabric.planes=4", "--set", "fault=[]", "--json", written)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(written.read_text())
+        self.assertEqual((result["planes"], result["faults"]), (4, []))
+
+    def test_a_wrong_setting_is_named(self):
+        for setting, message in (
+            ("fabric.plains=4", "fabric: unknown key 'plains': did you mean 'planes'?"),
+            ("fault.1.at=0", "fault.1.at: the list has 1 elements, numbered from 0, and no '1'"),
+            ("seed", "invalid setting 'seed': expected KEY=VALUE, e.g. transport.evs=64"),
+        ):
+            done = mrc("run", self.small, "--set", setting)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr, f"mrc sim: {self.small}: {message}\n")
+
+    def test_a_report_shows_the_settings(self):
+        page = self.folder / "out.html"
+        mrc("run", self.small, "--set", "fabric.planes=4", "--report", page)
+        self.assertIn("# --set fabric.planes=4", page.read_text())
+
     def test_prints_a_table_the_words_and_what_to_look_at(self):
         done = mrc("run", self.small)
         self.assertEqual(done.returncode, 0, done.stderr)

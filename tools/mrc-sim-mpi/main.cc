@@ -33,7 +33,7 @@ int fail(const tools::MpiExchange& exchange, const std::string& text) {
 }
 
 int run(const Options& options, tools::MpiExchange& exchange) {
-  const auto loaded = tools::load_scenario(options.file, options.seed);
+  const auto loaded = tools::load_scenario(options.file, {.seed = options.seed});
   if (!loaded) return fail(exchange, loaded.error());
   const sim::RunOptions run_options{.threads = options.threads, .exchange = &exchange};
   const sim::RunResult result = sim::run(loaded->scenario, run_options);

@@ -30,8 +30,8 @@ constexpr std::uint64_t kQueuePairsMax = 64;
 
 class ScenarioReader {
  public:
-  ScenarioReader(std::string_view text, ReadFile read_file, std::optional<std::uint64_t> seed)
-      : file_(text), read_file_(read_file), seed_(seed) {}
+  ScenarioReader(std::string_view text, ReadFile read_file, const ScenarioOverrides& overrides)
+      : file_(text, overrides.settings), read_file_(read_file), seed_(overrides.seed) {}
 
   Result<Scenario, std::vector<text::FileError>> read(std::string_view name) {
     scenario_.name = name;
@@ -192,8 +192,8 @@ Result<void, std::string> check_evs(const profile::PathOptions& paths, std::uint
 Result<Scenario, std::vector<text::FileError>> parse_scenario(std::string_view text,
                                                               std::string_view name,
                                                               ReadFile read_file,
-                                                              std::optional<std::uint64_t> seed) {
-  return ScenarioReader(text, read_file, seed).read(name);
+                                                              const ScenarioOverrides& overrides) {
+  return ScenarioReader(text, read_file, overrides).read(name);
 }
 
 }  // namespace openmrc::sim

@@ -79,12 +79,17 @@ struct Scenario {
 [[nodiscard]] Result<void, std::string> check_evs(const profile::PathOptions& paths,
                                                   std::uint32_t planes);
 
+// What a run has in place of what its file says.
+struct ScenarioOverrides {
+  std::optional<std::uint64_t> seed{};
+  std::vector<std::string> settings{};  // KEY=VALUE, see text/toml_setting.h
+};
+
 // The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
-// such as a traffic file, or an error. A seed replaces that of the
-// file. Everything that is wrong with the file is reported.
+// such as a traffic file, or an error. Everything that is wrong with the file is reported.
 using ReadFile = Result<std::string, std::string> (*)(const std::string& path);
 Result<Scenario, std::vector<text::FileError>> parse_scenario(
     std::string_view text, std::string_view name, ReadFile read_file,
-    std::optional<std::uint64_t> seed = {});
+    const ScenarioOverrides& overrides = {});
 
 }  // namespace openmrc::sim

@@ -86,10 +86,31 @@ TEST(Scenario, ReadsItsTop) {
 TEST(Scenario, SeedOfTheCallerReplacesThatOfTheFile) {
   const std::string text =
       "seed = 42\n" + with("[[fault]]\nkind = 'cut'\nof = 'uplinks'\nrandom = 9\n");
-  const auto scenario = parse_scenario(text, "test", read_test_file, 7);
+  const auto scenario = parse_scenario(text, "test", read_test_file, {.seed = 7});
   ASSERT_TRUE(scenario) << to_string(scenario.error());
   EXPECT_EQ(scenario->seed, 7U);
   EXPECT_NE(scenario->faults, scenario_of(text).faults) << "what is drawn follows the seed";
+}
+
+TEST(Scenario, SettingsReplaceWhatTheFileSays) {
+  const std::string text = with("[[fault]]\nkind = 'cut'\ntarget = 'p0.t0-0/up1'\n");
+  const auto scenario = parse_scenario(text, "test", read_test_file,
+                                       {.settings = {"fault=[]", "transport={kind='mrc', evs=8}"}});
+  ASSERT_TRUE(scenario) << to_string(scenario.error());
+  EXPECT_TRUE(scenario->faults.empty());
+  EXPECT_EQ(std::get<MrcTransport>(scenario->transport).profile.paths.evs, 8U);
+}
+
+TEST(Scenario, WrongSettingsAreReportedByTheirKeys) {
+  const auto error_with = [](std::string setting) {
+    const auto scenario =
+        parse_scenario(with(""), "test", read_test_file, {.settings = {std::move(setting)}});
+    return scenario ? "" : to_string(scenario.error());
+  };
+  EXPECT_EQ(error_with("seed=x"), "seed: 'x' is no TOML value: text needs quotes, e.g. \"8 MiB\"");
+  EXPECT_EQ(error_with("transport={kind='mrc', evs=7}"),
+            "transport.evs: must be a multiple of the 4 planes");
+  EXPECT_EQ(error_with("fabrik.planes=2"), "unknown section [fabrik]: did you mean [fabric]?");
 }
 
 TEST(Scenario, ReadsTransports) {

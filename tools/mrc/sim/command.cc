@@ -35,10 +35,18 @@ void add_run(CLI::App& parent, int& exit_code) {
                    "does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kThreadsMax).description(""));
-  command->add_option("--seed", options->seed, "Seed instead of the one in the scenario")
+  command->add_option("--seed", options->overrides.seed, "Seed instead of the one in the scenario")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{std::numeric_limits<std::int64_t>::max()})
                   .description(""));
+  command
+      ->add_option("--set", options->overrides.settings,
+                   "Setting instead of the one in the scenario, as TOML: transport.evs=64, "
+                   "'workload.bytes=\"8 MiB\"', fault.0.at=0, fault=[]. May be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
   command
       ->add_option("--transport", options->transport,
                    "Transport instead of the one in the scenario. With rc: one plane, as fast as "
@@ -66,6 +74,7 @@ void add_run(CLI::App& parent, int& exit_code) {
       "Examples:\n"
       "  mrc sim run examples/scenarios/first-run.toml\n"
       "  mrc sim run examples/scenarios/first-run.toml --baseline --report first-run.html\n"
+      "  mrc sim run examples/scenarios/first-run.toml --set fabric.uplinks=4 --set fault=[]\n"
       "  mrc sim run examples/scenarios/first-run.toml --json - | jq .totals");
   command->callback([options, &exit_code] { exit_code = run_scenario(*options); });
 }

@@ -64,17 +64,20 @@ std::string write_text(const std::string& path, const std::string& text) {
 }
 
 Result<LoadedScenario, std::string> load_scenario(const std::string& path,
-                                                  std::optional<std::uint64_t> seed) {
+                                                  const sim::ScenarioOverrides& overrides) {
   auto text = read_text(path);
   if (!text) {
     return failure(text.error() + "; 'mrc sim list' shows the scenarios that come with OpenMRC");
   }
   folder_of_scenario() = fs::path(path).parent_path();
   const std::string name = fs::path(path).stem().string();
-  auto scenario = sim::parse_scenario(*text, name, read_beside_scenario, seed);
+  auto scenario = sim::parse_scenario(*text, name, read_beside_scenario, overrides);
   if (!scenario) {
     for (text::FileError& error : scenario.error()) error.file = path;
     return failure(to_string(scenario.error()));
+  }
+  for (const std::string& setting : overrides.settings) {
+    *text += fmt::format("# --set {}\n", setting);
   }
   return LoadedScenario{std::move(*scenario), std::move(*text)};
 }

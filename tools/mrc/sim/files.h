@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "openmrc/base/result.h"
@@ -22,12 +21,12 @@ std::string write_text(const std::string& path, const std::string& text);
 
 struct LoadedScenario {
   sim::Scenario scenario;
-  std::string text;  // of the file
+  std::string text;  // of the file, and behind it the settings that replace parts of it
 };
 
-// Files that the scenario names are looked for beside it. A seed replaces that of the file.
+// Files that the scenario names are looked for beside it.
 Result<LoadedScenario, std::string> load_scenario(const std::string& path,
-                                                  std::optional<std::uint64_t> seed = {});
+                                                  const sim::ScenarioOverrides& overrides = {});
 
 Result<sim::RunResult, std::string> load_result(const std::string& path);
 

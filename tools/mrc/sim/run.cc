@@ -248,7 +248,7 @@ int run_scenario(const SimRunOptions& options) {
     return kNothingRun;
   };
   if (const std::string problem = usage_problem(options); !problem.empty()) return give_up(problem);
-  const auto loaded = load_scenario(options.file, options.seed);
+  const auto loaded = load_scenario(options.file, options.overrides);
   if (!loaded) return give_up(loaded.error());
   Scenario scenario = with_transport(loaded->scenario, options.transport);
   if (const auto taken = take_host_config(options.host_config, scenario); !taken) {

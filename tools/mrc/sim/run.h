@@ -2,21 +2,21 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
+
+#include "openmrc/sim/scenario/scenario.h"
 
 namespace openmrc::tools {
 
 struct SimRunOptions {
-  std::string file{};                   // the scenario
-  std::size_t threads = 0;              // 0: by the processors and the size of the fabric
-  std::optional<std::uint64_t> seed{};  // instead of the scenario's
-  std::string transport{};              // "mrc" or "rc" instead of the scenario's; empty: as it is
-  std::string host_config{};            // an openmrc.toml whose [transport] the hosts have
-  std::string json{};                   // file for the result; - for standard output
-  std::string report{};                 // file for the page
-  bool baseline = false;                // run it with RC as well
+  std::string file{};                  // the scenario
+  std::size_t threads = 0;             // 0: by the processors and the size of the fabric
+  sim::ScenarioOverrides overrides{};  // instead of what the scenario has
+  std::string transport{};             // "mrc" or "rc" instead of the scenario's; empty: as it is
+  std::string host_config{};           // an openmrc.toml whose [transport] the hosts have
+  std::string json{};                  // file for the result; - for standard output
+  std::string report{};                // file for the page
+  bool baseline = false;               // run it with RC as well
   bool quiet = false;
 };
 
