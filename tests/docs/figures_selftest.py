@@ -123,6 +123,11 @@ class Figures(unittest.TestCase):
         for message in messages:
             self.assertIn(message, done.stderr)
 
+    def assert_found_while_changed(self, name, before, after, message):
+        self.change(name, before, after)
+        self.assert_found("check", message)
+        self.change(name, after, before)
+
     def test_what_was_run_is_right(self):
         self.assert_passes("check")
         self.assert_passes("repeat")
@@ -147,9 +152,7 @@ class Figures(unittest.TestCase):
             ("docs/figures/some.toml", "transport.evs=4", "transport.evs=8"),
             ("docs/figures/some.toml", "completion(50)", "completion(99)"),
         ):
-            self.change(name, before, after)
-            self.assert_found("check", "two has another scenario, setting or measure")
-            self.change(name, after, before)
+            self.assert_found_while_changed(name, before, after, "two has another scenario, setting or measure")
 
     def test_a_figure_outside_its_range_is_found(self):
         self.change("docs/figures/some.toml", "pinned = [101, 103]", "pinned = [90, 101]")
@@ -183,9 +186,7 @@ class Figures(unittest.TestCase):
             ("end - undisturbed.end", "end -", "one.lost: measure: "),
             ("> one.lost", "> one.none", "two.time: agrees is not like"),
         ):
-            self.change("docs/figures/some.toml", before, after)
-            self.assert_found("check", message)
-            self.change("docs/figures/some.toml", after, before)
+            self.assert_found_while_changed("docs/figures/some.toml", before, after, message)
 
 
 if __name__ == "__main__":
