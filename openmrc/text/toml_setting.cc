@@ -45,7 +45,8 @@ Result<std::vector<std::string>, std::string> parse_key(std::string_view key) {
 Result<Value, std::string> parse_value(std::string_view text) {
   auto parsed = parse_toml(fmt::format("value = {}", text));
   if (!parsed || parsed->entries.size() != 1) {
-    return failure(fmt::format("'{}' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"", text));
+    return failure(
+        fmt::format("'{}' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"", text));
   }
   Value value = std::move(parsed->entries.front().value);
   forget_lines(value);

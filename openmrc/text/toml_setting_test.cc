@@ -63,7 +63,8 @@ TEST(TomlSetting, SaysWhatIsWrong) {
             "invalid setting 'seed=1\nevs=2': expected KEY=VALUE, e.g. transport.evs=64");
   EXPECT_EQ(with("workload.bytes=8 MiB").error,
             "workload.bytes: '8 MiB' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"");
-  EXPECT_EQ(with("seed=").error, "seed: '' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"");
+  EXPECT_EQ(with("seed=").error,
+            "seed: '' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"");
   EXPECT_EQ(with("fault.2.rate=0").error,
             "fault.2.rate: the list has 2 elements, numbered from 0, and no '2'");
   EXPECT_EQ(with("fault.rate=0").error,

@@ -107,7 +107,8 @@ TEST(Scenario, WrongSettingsAreReportedByTheirKeys) {
         parse_scenario(with(""), "test", read_test_file, {.settings = {std::move(setting)}});
     return scenario ? "" : to_string(scenario.error());
   };
-  EXPECT_EQ(error_with("seed=x"), "seed: 'x' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"");
+  EXPECT_EQ(error_with("seed=x"),
+            "seed: 'x' is not a TOML value: a string needs quotes, e.g. \"8 MiB\"");
   EXPECT_EQ(error_with("transport={kind='mrc', evs=7}"),
             "transport.evs: must be a multiple of the 4 planes");
   EXPECT_EQ(error_with("fabrik.planes=2"), "unknown section [fabrik]: did you mean [fabric]?");
