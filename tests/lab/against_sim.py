@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from typing import Callable, Optional
 
+import machine
 import markdown
 from lab import Lab
 from transfers import PAIRS, REASONS, Outcome, Transfers
@@ -156,9 +157,9 @@ def compare(transfers, runs):
             ("idle", "round trip, us", f"{rtts[0]:.0f}", f"{rtts[1]:.0f}")]
     base, problems, outcomes = None, [], []
     for case in CASES:
-        pair = run_case(case, transfers, runs)
+        pair, found = machine.attempt(lambda case=case: run_case(case, transfers, runs),
+                                      lambda pair, case=case: problems_of(case, pair, base or pair))
         base = base or pair
-        found = problems_of(case, pair, base)
         problems += found
         rows += rows_of(case, pair, transfers.line_gbps)
         outcomes.append({"case": case.name, "key": case.key, **asdict(pair), "problems": found})

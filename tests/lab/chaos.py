@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import machine
 from lab import Lab
 
 # From, to, options. Hosts h0 and h1 are in one rack, h2 and h3 in the other. No two of them share a
@@ -85,6 +86,12 @@ def traffic(lab, seconds, folder, meanwhile):
                     process.communicate()
 
 
+def retransmits_when_calm(outcome):
+    _, rows, _ = outcome
+    return [f"{row['pair']}: {row['retransmits']} of {row['sent']} packets retransmitted without a "
+            "fault" for row in rows if row["retransmits"] > RETRANSMITS_WHEN_CALM_MAX * row["sent"]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -100,10 +107,9 @@ def main():
     seconds = int(options.minutes * 60)
     with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
                                                       options.rate) as lab:
-        _, rows, errors = traffic(lab, CALM_S, folder, lambda: None)
-        errors += [f"{row['pair']}: {row['retransmits']} of {row['sent']} packets retransmitted "
-                   "without a fault" for row in rows
-                   if row["retransmits"] > RETRANSMITS_WHEN_CALM_MAX * row["sent"]]
+        (_, _, errors), retransmitting = machine.attempt(
+            lambda: traffic(lab, CALM_S, folder, lambda: None), retransmits_when_calm)
+        errors += retransmitting
 
         def cause_faults():
             time.sleep(2)

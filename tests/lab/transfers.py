@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from simulated import message_times, scenario_of, simulate, uplink_queue_max, wire_ns
 
-RUN_MAX_S = 60
+RUN_MAX_S = 120
 PAIRS = {"h0": "h2", "h1": "h3"}
 MESSAGE = 256 * 1024
 DEPTH = 16  # messages in flight
