@@ -139,7 +139,7 @@ void World::check_window(std::size_t slot, const wire::RdmaWrite& write) const {
 void World::check_path(std::size_t slot, const Transmit& sent) const {
   const Peer& to = *peer(slot);
   const auto ev = to.paths.profile().find(wire::ev_of(sent.packet));
-  FUZZ_CHECK(ev && to.paths.state(*ev) == EvState::kGood);
+  FUZZ_CHECK(ev && is_usable(to.paths.state(*ev)));
 }
 
 // The packet is the part of a posted write that its numbers say, and the write is not complete:

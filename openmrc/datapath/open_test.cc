@@ -375,7 +375,8 @@ TEST_P(FabricModes, WaitsForASlowLinkAndLosesNothing) {
   data_.clear();  // no longer looked at
   const Collected got = collect_while_sending(packets_.size());
   ASSERT_EQ(got.incoming.size(), packets_.size());
-  EXPECT_TRUE(std::ranges::equal(got.data, data));
+  // A shaped link is served by whatever processor is at hand, and two of them reorder.
+  EXPECT_TRUE(std::ranges::is_permutation(got.data, data));
   EXPECT_EQ(path_a_->blocked(), 0u);
   EXPECT_EQ(path_a_->counters().of(Count::kPacketsSent), packets_.size());
 }

@@ -41,7 +41,8 @@ core::NsccSettings nscc_of(const mrc_ctl_cc_nscc_cfg& from, core::NsccSettings t
 mrc_ctl_ev_state control_state(core::EvState state) {
   switch (state) {
     case core::EvState::kGood:
-    case core::EvState::kSkip: return MRC_CTL_EV_GOOD;
+    case core::EvState::kSkip:
+    case core::EvState::kSuspect: return MRC_CTL_EV_GOOD;
     case core::EvState::kAssumedBad: return MRC_CTL_EV_ASSUMED_BAD;
     case core::EvState::kDenied: return MRC_CTL_EV_DENIED;
   }
@@ -125,6 +126,8 @@ void ProfilesInUse::on_push(const Push& push) {
 void ProfilesInUse::on_event(const core::Event& event) {
   const auto* change = std::get_if<core::EvChange>(&event);
   if (change == nullptr || change->after == core::EvState::kDenied) return;
+  // Watchers are told what lasts; a suspicion does not (API: GOOD, ASSUMED_BAD).
+  if (control_state(change->before) == control_state(change->after)) return;
   EvProfileId id;
   EvKey key;
   {

@@ -61,11 +61,12 @@ class Measured:
         """EVs of all connections that are disabled for loss at this time."""
         return sum(self._buckets[i]["ev_changes"]["assumed_bad"] for i in self._slices(0, at))
 
-    def last_path_disabled(self, begin, end):
-        """From the begin to the end of the last slice in which EVs were disabled."""
+    def last_path_left(self, begin, end):
+        """From the begin to the end of the last slice in which EVs became suspect or disabled."""
         last = begin
         for i in self._slices(begin, end):
-            if self._buckets[i]["ev_changes"]["assumed_bad"] > 0:
+            changes = self._buckets[i]["ev_changes"]
+            if changes["suspect"] + changes["assumed_bad"] > 0:
                 last = (i + 1) * self._width
         return last - begin
 

@@ -39,15 +39,16 @@ def applicable():
 
 
 def copy_tree():
+    """All files under version control, as they are in the work tree."""
     tree = WORK / "tree"
-    for part in ["CMakeLists.txt", "CMakePresets.json", "cmake", "src", "tests", "tools", "examples", "fuzz",
-                 "docs", "scripts", "README.md", "LICENSE"]:
-        source, target = ROOT / part, tree / part
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True, copy_function=copy_if_changed)
-        elif source.exists():
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\0")):
+        source, target = ROOT / name, tree / name
+        if source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_if_changed(source, target)
+            target.chmod(source.stat().st_mode)
     return tree
 
 

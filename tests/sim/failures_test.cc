@@ -72,7 +72,7 @@ TEST(PublishedFailures, AT1ThatStopsForwardingIsNotMissedWhenItIsRebooted) {
   EXPECT_LE(evs_out(result, kStops + us(50)), 12);
   EXPECT_LE(evs_out(result, kRebooted), 8 + 16 + 4);
 
-  EXPECT_GT(lowest_goodput(result, {kRebooted, kRebooted + us(100)}, us(20)), 0.95 * before);
+  EXPECT_GT(lowest_goodput(result, {kRebooted, kRebooted + us(100)}, us(20)), 0.94 * before);
   EXPECT_EQ(retransmissions(result, {kStops + us(100), result.end}), 0U);
   EXPECT_EQ(evs_out(result, result.end), 0) << "all have found out that it is back";
   EXPECT_LE(result.end, whole.end + us(30)) << "what the whole job has lost";
@@ -183,13 +183,13 @@ Shared share(const Scenario& scenario) {
   return {.both = goodput(result, {us(350), us(850)}), .second = rate};
 }
 
-// Figure 14: ECN moves the first flow, both near line rate. A mark is one skip, so the first flow
-// still sends every third packet of two paths over the shared one: docs/reproductions.md.
+// Figure 14: ECN moves the first flow, both near line rate. What it still sends over the shared path
+// is how it finds out that it is shared: docs/reproductions.md.
 TEST(PublishedFailures, EcnMovesAFlowToItsOtherPaths) {
   Scenario scenario = example("ecn-moves-a-flow");
   const Shared two_paths = share(scenario);
-  EXPECT_GT(two_paths.both, 155);
-  EXPECT_GT(two_paths.second, 64);
+  EXPECT_GT(two_paths.both, 170);
+  EXPECT_GT(two_paths.second, 83);
 
   // With 16 paths for the first flow, of which the second one still uses the first.
   auto& transport = std::get<MrcTransport>(scenario.transport);
@@ -244,16 +244,13 @@ Picoseconds longest_standstill(std::uint32_t evs, std::uint64_t seed) {
 }
 
 // Without any traffic of its own a receiver learns of dead paths only by probing. When the way
-// there and the way back fail together, neither side may wait for the other. One seed of these does
-// (18, with 256 EVs: 580 us); of 500 seeds with 256 EVs one in a hundred does, for up to 2.7 ms.
+// there and the way back fail together, neither side may wait for the other: five round trips.
 TEST(Failures, AReceiverWhoseWayBackFailsWithTheWayThereIsHeardAgainSoon) {
-  int longer = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
     for (const std::uint32_t evs : {4U, 16U, 64U, 256U}) {
-      if (longest_standstill(evs, seed) > us(400)) ++longer;
+      EXPECT_LE(longest_standstill(evs, seed), us(40)) << evs << " EVs, seed " << seed;
     }
   }
-  EXPECT_LE(longer, 1);
 }
 
 }  // namespace

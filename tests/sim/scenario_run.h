@@ -97,11 +97,13 @@ inline std::uint64_t retransmissions(const RunResult& result, const Span& span) 
   return sum(result, span, [](const Bucket& bucket) { return bucket.retransmissions; });
 }
 
-// EVs of all connections that are disabled at this time, for loss.
+// EVs of all connections that carry nothing at this time: suspected, or disabled for loss.
 inline std::int64_t evs_out(const RunResult& result, Picoseconds when) {
+  constexpr auto kSuspect = static_cast<std::size_t>(core::EvState::kSuspect);
   constexpr auto kBad = static_cast<std::size_t>(core::EvState::kAssumedBad);
-  return sum(result, {Picoseconds{}, when},
-             [](const Bucket& bucket) { return bucket.ev_changes[kBad]; });
+  return sum(result, {Picoseconds{}, when}, [](const Bucket& bucket) {
+    return bucket.ev_changes[kSuspect] + bucket.ev_changes[kBad];
+  });
 }
 
 // From the begin of the span to the end of the last slice in which EVs were disabled.

@@ -220,7 +220,8 @@ wire::Nack ScriptedPeer::nack(const core::Transmit& refused, wire::NackReason re
                    .entropy = wire::ev_of(refused.packet),
                    .spdcid = wire::connection_id(kRemoteQpn),
                    .dpdcid = wire::connection_id(local),
-                   .psn = write_of(refused).psn}};
+                   .psn = write_of(refused).psn,
+                   .tx_ticks = write_of(refused).sent->ticks}};
 }
 
 wire::Acknowledge ScriptedPeer::acknowledge(std::int64_t packets, std::int64_t messages) const {

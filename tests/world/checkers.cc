@@ -117,24 +117,17 @@ void SendingChecker::on_event(const core::Event& event) {
   }
 }
 
-void SendingChecker::on_transmit(const core::Endpoint& endpoint, Qpn local,
-                                 const core::Transmit& transmit, Verdict& verdict) {
-  const wire::Body& body = transmit.packet.transport.body;
-  if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) {
-    check_window(endpoint, local, *write, verdict);
-    check_path(endpoint, local, transmit, verdict);
-  }
-  // Probes take part in the rotation as data does.
-  const bool rotates = std::holds_alternative<wire::RdmaWrite>(body) ||
-                       std::holds_alternative<wire::ReliabilityProbe>(body);
-  if (rotates && options_->port_bits_per_second == 0) {
-    check_balance(endpoint, local, transmit.plane, verdict);
-  }
+void SendingChecker::on_write(Instant now, const core::Endpoint& endpoint, Qpn local,
+                              const core::Transmit& transmit, const wire::RdmaWrite& write,
+                              Verdict& verdict) {
+  check_psn(local, write, verdict);
+  check_window(now, endpoint, local, write, verdict);
+  check_path(endpoint, local, transmit, verdict);
+  if (options_->port_bits_per_second == 0) check_balance(endpoint, local, transmit.plane, verdict);
 }
 
-// MRC 7.5.1, 8.
-void SendingChecker::check_window(const core::Endpoint& endpoint, Qpn local,
-                                  const wire::RdmaWrite& write, Verdict& verdict) {
+// MRC 7.5.1.
+void SendingChecker::check_psn(Qpn local, const wire::RdmaWrite& write, Verdict& verdict) {
   Flow& flow = flows_[local.raw()];
   const UnwrappedPsn psn = flow.sent.nearest(write.psn);
   const std::int64_t range = options_->send.mpr * std::int64_t{128};
@@ -147,12 +140,20 @@ void SendingChecker::check_window(const core::Endpoint& endpoint, Qpn local,
     verdict.violation(name_ + ": a retransmission that does not say so");
   }
   flow.sent = std::max(flow.sent, psn);
+}
+
+// MRC 8. One packet is allowed whatever the window is if nothing else is in the network.
+void SendingChecker::check_window(Instant now, const core::Endpoint& endpoint, Qpn local,
+                                  const wire::RdmaWrite& write, Verdict& verdict) {
   const core::Peer* peer = endpoint.peer_of(local);
   const ByteCount packet_max(write.payload.size() + 128);
-  if (peer->in_flight > peer->congestion.window() && peer->in_flight > packet_max) {
+  const bool is_alone =
+      peer->in_flight <= packet_max || now - last_write_ >= peer->congestion.base_rtt();
+  if (peer->in_flight > peer->congestion.window() && !is_alone) {
     verdict.violation(fmt::format("{}: {} bytes in flight, window {}", name_, peer->in_flight.raw(),
                                   peer->congestion.window().raw()));
   }
+  last_write_ = now;
 }
 
 // MRC 9.3.1, 11.5: only good paths carry data, each from the port of its plane.

@@ -105,8 +105,8 @@ class SendingChecker {
  public:
   SendingChecker(std::string name, const WorldOptions& options);
 
-  void on_transmit(const core::Endpoint& endpoint, Qpn local, const core::Transmit& transmit,
-                   Verdict& verdict);
+  void on_write(Instant now, const core::Endpoint& endpoint, Qpn local,
+                const core::Transmit& transmit, const wire::RdmaWrite& write, Verdict& verdict);
   // A SACK or acknowledgement that the network delivered undamaged to this host.
   void on_feedback(Qpn local, const wire::Packet& packet);
   void on_event(const core::Event& event);
@@ -119,8 +119,9 @@ class SendingChecker {
     UnwrappedPsn acknowledged;  // highest that the host has heard of
     UnwrappedPsn sent;          // highest that it has sent
   };
-  void check_window(const core::Endpoint& endpoint, Qpn local, const wire::RdmaWrite& write,
-                    Verdict& verdict);
+  void check_psn(Qpn local, const wire::RdmaWrite& write, Verdict& verdict);
+  void check_window(Instant now, const core::Endpoint& endpoint, Qpn local,
+                    const wire::RdmaWrite& write, Verdict& verdict);
   void check_path(const core::Endpoint& endpoint, Qpn local, const core::Transmit& transmit,
                   Verdict& verdict);
   void check_balance(const core::Endpoint& endpoint, Qpn local, Plane plane, Verdict& verdict);
@@ -132,6 +133,7 @@ class SendingChecker {
   std::array<std::int64_t, core::kPlanesMax> since_change_{};
   core::PlaneMask local_ports_ = core::PlaneMask::all();
   core::PlaneMask usable_before_;
+  Instant last_write_{};
 };
 
 }  // namespace openmrc::test

@@ -350,11 +350,9 @@ void World::transmit(Side side) {
         const auto at = std::find(remotes.begin(), remotes.end(), remote) - remotes.begin();
         return h.qpns[static_cast<std::size_t>(at)];
       };
-      const wire::Body& body = packet.packet.transport.body;
-      if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) {
-        h.sending->on_transmit(*h.endpoint, local_of(write->destination_qp), packet, verdict_);
-      } else if (const auto* probe = std::get_if<wire::ReliabilityProbe>(&body)) {
-        h.sending->on_transmit(*h.endpoint, local_of(probe->destination_qp), packet, verdict_);
+      if (const auto* write = std::get_if<wire::RdmaWrite>(&packet.packet.transport.body)) {
+        const Qpn local = local_of(write->destination_qp);
+        h.sending->on_write(now_, *h.endpoint, local, packet, *write, verdict_);
       }
     }
     if (count == 0) return;

@@ -36,6 +36,14 @@ class CongestionControl {
   void on_loss(const LossSignal& loss) {
     signal([&](auto& algorithm) { algorithm.on_loss(loss); });
   }
+  // A packet that on_loss told of has arrived after all.
+  void on_spurious_loss(ByteCount size) {
+    signal([&](auto& algorithm) { algorithm.on_spurious_loss(size); });
+  }
+  // A round trip in the control class, which no queue of data delays.
+  void on_base_rtt(Duration rtt) {
+    signal([&](auto& algorithm) { algorithm.on_base_rtt(rtt); });
+  }
 
   [[nodiscard]] ByteCount window() const { return window_; }
   // Of a packet that meets no queue.

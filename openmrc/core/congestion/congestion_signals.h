@@ -23,11 +23,12 @@ struct SackSignal {
   bool restore_window = false;        // the responder has recovered: undo the penalty
 };
 
-// A switch trimmed a packet. Where it did so makes no difference, as MRC has no receiver credits.
+// A switch trimmed a packet.
 struct TrimSignal {
   Instant now;
   ByteCount size;
-  ByteCount in_flight;  // without that packet
+  ByteCount in_flight;    // without that packet
+  bool last_hop = false;  // the one before the receiver: others send to it too
 };
 
 // A packet is taken for lost.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
 #include "openmrc/core/congestion/congestion_signals.h"
@@ -25,19 +27,27 @@ struct FixedWindowSettings {
 // to see what a real algorithm is worth.
 class FixedWindow {
  public:
-  explicit FixedWindow(const FixedWindowSettings& settings) : settings_(settings) {}
+  explicit FixedWindow(const FixedWindowSettings& settings)
+      : settings_(settings), least_rtt_(settings.base_rtt) {}
 
-  void on_sack(const SackSignal& /*sack*/) {}
+  void on_sack(const SackSignal& sack) {
+    if (sack.rtt) on_base_rtt(*sack.rtt);
+  }
   void on_trim(const TrimSignal& /*trim*/) {}
   void on_loss(const LossSignal& /*loss*/) {}
+  void on_spurious_loss(ByteCount /*size*/) {}
+  void on_base_rtt(Duration rtt) {
+    if (rtt > Duration{}) least_rtt_ = std::min(least_rtt_, rtt);
+  }
 
   [[nodiscard]] ByteCount window() const { return settings_.window; }
   [[nodiscard]] Duration base_rtt() const { return settings_.base_rtt; }
-  [[nodiscard]] Duration least_rtt() const { return settings_.base_rtt; }
+  [[nodiscard]] Duration least_rtt() const { return least_rtt_; }
   [[nodiscard]] Duration rtt() const { return settings_.base_rtt; }
 
  private:
   FixedWindowSettings settings_;
+  Duration least_rtt_;
 };
 
 }  // namespace openmrc::core

@@ -93,6 +93,8 @@ class Nscc {
   void on_sack(const SackSignal& sack);
   void on_trim(const TrimSignal& trim);
   void on_loss(const LossSignal& loss);
+  void on_spurious_loss(ByteCount size);
+  void on_base_rtt(Duration rtt);
 
   [[nodiscard]] ByteCount window() const { return ByteCount(window_); }
   [[nodiscard]] ByteCount max_window() const { return ByteCount(max_window_); }
@@ -145,6 +147,7 @@ class Nscc {
   void update_average_delay(std::int64_t delay);
   [[nodiscard]] std::int64_t average_delay() const { return average_delay_q16_ >> 16; }
 
+  void end_first_epoch(Instant now);
   bool quick_adapt(const QuickLook& look);
   bool end_epoch(const QuickLook& look);
 
@@ -163,6 +166,7 @@ class Nscc {
   bool fast_ = false;       // fast increase is on
   bool qa_wanted_ = false;  // something was trimmed since the last quick adapt
   bool in_epoch_ = false;   // `epoch_end_` has been set
+  bool first_epoch_over_ = false;
 
   std::int32_t base_rtt_;    // ns, the least seen or the configured one
   std::int32_t least_rtt_;   // ns, the least seen
@@ -182,6 +186,6 @@ class Nscc {
   Instant last_decrease_;
 };
 
-static_assert(sizeof(Nscc) <= 160, "an endpoint has one for every peer");
+static_assert(sizeof(Nscc) <= 168, "an endpoint has one for every peer");
 
 }  // namespace openmrc::core

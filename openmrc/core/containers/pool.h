@@ -45,6 +45,10 @@ class Pool {
     return slabs_[index >> kSlabShift][index & (kSlabSize - 1)];
   }
 
+  // How many can be taken.
+  [[nodiscard]] std::size_t room() const {
+    return ((slabs_max_ - slabs_.size()) << kSlabShift) + free_.size();
+  }
   [[nodiscard]] std::size_t in_use() const { return (slabs_.size() << kSlabShift) - free_.size(); }
 
  private:

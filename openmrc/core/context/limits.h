@@ -41,6 +41,9 @@ inline constexpr std::size_t kSmallBurst = 8;
 // How many packets one queue pair may send before it is the next one's turn.
 inline constexpr unsigned kBurstPerQueuePair = 8;
 
+// How many paths a search for one that works tries at once.
+inline constexpr unsigned kSearchWidth = 4;
+
 // The longest burst on one path: what segmentation offload takes in one call.
 inline constexpr unsigned kEvBurstMax = 64;
 
@@ -55,6 +58,6 @@ inline constexpr unsigned kProbesBeforeBackoff = 16;
 inline constexpr std::int64_t kProbesPerRoundTrip = 64;
 
 // How many packets in flight one SACK may look at to find lost ones; the next looks at the rest.
-inline constexpr unsigned kLossCandidatesPerSack = 16;
+inline constexpr unsigned kLossCandidatesPerSack = 64;
 
 }  // namespace openmrc::core

@@ -11,7 +11,7 @@
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
 #include "openmrc/core/memory/memory_regions.h"
-#include "openmrc/core/paths/ev_prober.h"
+#include "openmrc/core/paths/path_health.h"
 #include "openmrc/core/paths/path_set.h"
 #include "openmrc/core/paths/return_routes.h"
 #include "openmrc/wire/field/constants.h"

@@ -167,7 +167,7 @@ PeerIndex Endpoint::join_peer(const QueuePair& qp, const ReadyToRecvAttributes& 
     peer->path_overlay = attributes.path_overlay;
     peer->ev_profile = qp.init.ev_profile;
     peer->cc_profile = qp.init.cc_profile;
-    for (const EvIndex ev : entry.denied) peer->paths.apply(ev, EvInput::kDeny);
+    for (const EvIndex ev : entry.denied) peer->paths.apply(ev, EvInput::kDeny, {}, {});
     known = peers_.add(std::move(peer));
   }
   ++peers_[*known].queue_pairs;

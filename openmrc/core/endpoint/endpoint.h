@@ -194,6 +194,7 @@ class Endpoint {
   [[nodiscard]] bool is_newer(Instant now, Peer& peer, wire::EndpointRequestId id) const;
   void take_direct_answer(Instant now, Plane arrived_by, const AwaitedRequest& awaited);
   void refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer);
+  void search_reverse_paths(Instant now, PeerIndex index, Peer& peer);
 
   // endpoint_transmit.cc
   enum class Sent : std::uint8_t {
@@ -201,6 +202,7 @@ class Endpoint {
     kNothingToSend,
     kMustWait,  // for the congestion window, or for a way to the peer
     kNoPort,    // there is a way, but its ports are busy
+    kNoRoom,    // as many packets are in flight as the endpoint can remember
     kDropped,
   };
   [[nodiscard]] Sent send_control(Instant now, PlaneMask ports, Transmit& out);
@@ -225,6 +227,7 @@ class Endpoint {
   void set_control(Transmit& out, wire::TrafficClass traffic_class) const;
   void make_ready(QueuePair& qp);
   void wake_waiting(Peer& peer);
+  void wake_waiting_for_room();
   [[nodiscard]] PlaneMask ports_to(const Peer& peer) const {
     return local_ports_ & peer.remote_ports;
   }
@@ -232,6 +235,8 @@ class Endpoint {
   // endpoint_timers.cc
   void time_out_queue_pair(const TimerQueue::Due& due, Instant now);
   void time_out_peer(const TimerQueue::Due& due, Instant now);
+  void probe_paths(PeerIndex index, Peer& peer, Instant now);
+  void hurry_probes(PeerIndex index, Peer& peer, Instant now);
   void report_port_status(PeerIndex index, Peer& peer, Instant now);
   void repeat_port_status(PeerIndex index, Peer& peer, Instant now);
   void arm_peer(PeerIndex index, Peer& peer);
@@ -248,6 +253,7 @@ class Endpoint {
   GrowingRing<QueuePairIndex> free_queue_pairs_;  // the longest free is used first
   PeerTable peers_;
   PoolList ready_;
+  PoolList waiting_for_room_;  // for packets in flight
   std::size_t responses_queued_ = 0;
   PlaneMask local_ports_;
   PlaneMask unwelcome_planes_;

@@ -34,7 +34,8 @@ wire::Ipv6Address source_of(const wire::Packet& packet) {
 }  // namespace
 
 // MRC 6.1: the queue pair that a packet is for, if its peer sent it.
-inline QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane, const wire::Packet& packet) {
+[[gnu::always_inline]] inline QueuePair* Endpoint::receiver_of(Qpn qpn, Plane plane,
+                                                               const wire::Packet& packet) {
   QueuePair* qp = find(qpn);
   if (qp == nullptr) {
     context_.counters.add(Count::kDropNoQueuePair);
@@ -144,8 +145,12 @@ void Endpoint::receive(Instant now, Plane plane, const wire::Packet& packet,
   }
   Peer& peer = peers_[qp->connection.peer];
   peer.last_heard = now;
-  if (now >= peer.next_refresh) refresh_reverse_paths(now, qp->connection.peer, peer);
-  qp->responder.on_probe(turn(*qp, now), probe, arrival_info(plane, packet));
+  unsigned copies = 1;
+  if (now >= peer.next_search) {
+    search_reverse_paths(now, qp->connection.peer, peer);
+    copies = kSearchWidth;
+  }
+  qp->responder.on_probe(turn(*qp, now), probe, arrival_info(plane, packet), copies);
 }
 
 // Feedback may have opened the window, for this queue pair and for those that share it.
@@ -299,12 +304,14 @@ void Endpoint::receive(Instant now, Plane arrived_by, const wire::Packet& packet
     return;
   }
   const Plane plane = peer->paths.profile().entry(request.ev).plane;
-  if (is_usable(peer->paths.state(request.ev))) {
-    peer->reverse.confirm(request.ev, plane, now, peer->congestion.base_rtt());
+  const EvState state = peer->paths.state(request.ev);
+  const bool is_found = state != EvState::kDenied && peer->reverse.is_searching(plane, now);
+  if (is_usable(state) || is_found) {
+    peer->confirm_reverse(request.ev, plane, now);
   }
   if (request.kind == AwaitedRequest::Kind::kReversePath) {
-    if (const auto lost = peer->reverse.answered(request.ev, plane)) {
-      change_ev(context_, request.peer, *peer, *lost, EvInput::kLost, now);
+    if (const auto missing = peer->reverse_probes.answered(request.ev, plane)) {
+      change_ev(context_, request.peer, *peer, *missing, EvInput::kMissing, now);
     }
     return;
   }
@@ -312,7 +319,8 @@ void Endpoint::receive(Instant now, Plane arrived_by, const wire::Packet& packet
   // that is known to work.
   ProbeSettings probe = context_.settings.probe;
   if (peer->is_silent(now)) probe.probe_successes = 1;
-  if (peer->prober.answered(request.ev, now, peer->congestion.base_rtt(), probe)) {
+  const PathIndex path = peer->paths.profile().path_of(request.ev);
+  if (peer->health.answered(path, now, peer->congestion.base_rtt(), probe)) {
     change_ev(context_, request.peer, *peer, request.ev, EvInput::kProbeClean, now);
     wake_waiting(*peer);
   }
@@ -329,13 +337,27 @@ void Endpoint::take_direct_answer(Instant now, Plane arrived_by, const AwaitedRe
       ProbeAnswer{.tag = request.tag, .plane = arrived_by, .rtt = now - request.sent});
 }
 
+// A reliability probe says that the peer hears nothing (MRC 7.4.6): the paths of our control
+// packets may have failed, or it has lost what it sent. Its answer takes several paths, and several
+// are probed, so that one that works is found in one round trip and not in one for each path. Once
+// in a round trip, however many queue pairs ask.
+void Endpoint::search_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
+  peer.next_search = now + peer.congestion.base_rtt();
+  if (!peer.health.empty()) hurry_probes(index, peer, now);
+  peer.reverse.doubt(peer.paths);
+  for (unsigned i = 0; i < kSearchWidth; ++i) {
+    const auto path = peer.reverse.search(peer.paths, ports_to(peer));
+    if (path) probe_ev(index, peer, *path, AwaitedRequest::Kind::kReversePath);
+  }
+}
+
 // MRC 9.3.1: who receives and does not send learns nothing about the way back from SACKs, so it
 // probes one path in every round trip in which something arrives.
 void Endpoint::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
   const Duration rtt = peer.congestion.base_rtt();
   peer.next_refresh = now + std::max(rtt, context_.settings.reorder_floor);
   if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
-  if (const auto path = peer.reverse.next_probe(peer.paths, ports_to(peer))) {
+  if (const auto path = peer.reverse_probes.next(peer.paths, ports_to(peer))) {
     probe_ev(index, peer, *path, AwaitedRequest::Kind::kReversePath);
   }
 }

@@ -427,7 +427,7 @@ TEST(EndpointRequests, ControlPacketsTakeThePathThatWasLastSeenToWork) {
     }
   }
   EXPECT_TRUE(evs.contains(confirmed));
-  EXPECT_LE(evs.size(), 2U);
+  EXPECT_LE(evs.size(), 3U) << "of three round trips";
 }
 
 // MRC 9.3.1
@@ -475,7 +475,7 @@ TEST(EndpointRequests, ControlPacketsDoNotTakeADeniedPathThoughItsProbeIsAnswere
 }
 
 // MRC 9.3.1
-TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsHeldForBad) {
+TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsSuspectUntilItsNextIsAnswered) {
   ScriptedPeer peer({.evs_per_plane = 32});
   peer.deliver(peer.write(0));
   const Sent first = ev_probes(peer.collect());
@@ -486,10 +486,12 @@ TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsHeldForBad) {
   ASSERT_EQ(second.size(), 1U);
   ASSERT_NE(ev_of(first[0]), ev_of(second[0]));
   answer(peer, second[0]);
-  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kAssumedBad);
+  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kSuspect) << "the answer may have been lost";
   EXPECT_EQ(peer.ev_state(ev_of(second[0])), EvState::kGood);
-  EXPECT_EQ(ev_of(ev_probes(peer.await_packets(kRtt * 2)).at(0)), ev_of(first[0]))
-      << "it is asked whether it works again";
+  const Sent again = ev_probes(peer.await_packets(kRtt * 2));
+  ASSERT_EQ(ev_of(again.at(0)), ev_of(first[0])) << "it is asked whether it works";
+  answer(peer, again[0]);
+  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kGood);
 }
 
 // MRC 9.3.1: the peer is not heard to have heard us.
@@ -502,12 +504,24 @@ TEST(EndpointRequests, AReliabilityProbeHasTheWayBackProbedAndAnswersTakeManyPat
     peer.advance(kRtt * 2);
     peer.deliver(peer.probe(i));
     const Sent sent = peer.collect();
-    EXPECT_EQ(ev_probes(sent).size(), 1U);
+    EXPECT_EQ(ev_probes(sent).size(), kSearchWidth);
     for (const Transmit& packet : sent) {
       if (!only<wire::Sack>({packet}).empty()) answers.insert(ev_of(packet));
     }
   }
-  EXPECT_GE(answers.size(), 5U);
+  EXPECT_GE(answers.size(), 16U);
+}
+
+// MRC 7.4.6: what a flood of probes costs is bounded.
+TEST(EndpointRequests, OnlyOneReliabilityProbeInARoundTripStartsASearch) {
+  ScriptedPeer peer({.evs_per_plane = 32});
+  peer.deliver(peer.write(0));
+  (void)peer.collect();
+  peer.advance(kRtt * 2);
+  for (std::uint16_t i = 0; i < 10; ++i) peer.deliver(peer.probe(i));
+  const Sent sent = peer.collect();
+  EXPECT_EQ(ev_probes(sent).size(), kSearchWidth);
+  EXPECT_EQ(only<wire::Sack>(sent).size(), kSearchWidth + 9);
 }
 
 // ---- port status ----

@@ -571,13 +571,13 @@ TEST(Endpoint, DoesTheSameForTheSameSeedAndInputs) {
 // MRC 8
 TEST(Endpoint, HoldsNoRecordOfPacketsInFlightForAnIdlePeer) {
   ScriptedPeer peer;
-  EXPECT_EQ(peer.peer().flight, nullptr);
+  EXPECT_FALSE(peer.peer().losses.is_running());
   peer.post(1, kMtu);
   (void)peer.collect();
-  EXPECT_NE(peer.peer().flight, nullptr);
+  EXPECT_TRUE(peer.peer().losses.is_running());
   peer.deliver(peer.acknowledge(1, 1));
   peer.advance(seconds(3));
-  EXPECT_EQ(peer.peer().flight, nullptr);
+  EXPECT_FALSE(peer.peer().losses.is_running());
 }
 
 // MRC 7.4.1
@@ -591,6 +591,25 @@ TEST(Endpoint, ReturnsFromATimeoutThoughPacketsAreInFlightForLong) {
   const Instant end = peer.now() + seconds(2);
   while (peer.now() < end) (void)peer.await_packets(milliseconds(100));
   EXPECT_EQ(peer.state(), kReadyToSend);
+}
+
+// A queue pair for whose packets there is no room must not keep others from sending.
+TEST(Endpoint, WhoHasNoRoomForMoreInFlightWaitsAndOthersGoOn) {
+  constexpr unsigned kChunks = 4;  // of 64 packets each; as many queue pairs have packets in flight
+  ScriptedPeer peer({.limits = {.packets_in_flight = kChunks * 64}});
+  std::vector<Qpn> qpns{peer.qpn()};
+  for (std::uint32_t i = 1; i <= kChunks; ++i) qpns.push_back(peer.connect(Qpn(0x6000 + i)));
+  for (const Qpn qpn : qpns) {
+    ASSERT_TRUE(post_to(peer, qpn, 1, kMtu));
+  }
+  EXPECT_EQ(peer.collect().size(), kChunks) << "the last has no room";
+  // The one that waits is in front of another that can send.
+  ASSERT_TRUE(post_to(peer, qpns.back(), 1, kMtu));
+  ASSERT_TRUE(post_to(peer, qpns.front(), 1, kMtu));
+  EXPECT_EQ(peer.collect().size(), 1U);
+  // When another one's packets have arrived there is room.
+  peer.deliver(peer.sack(2));
+  EXPECT_EQ(psns_of(peer.collect()), (std::vector<std::uint32_t>{100, 101}));
 }
 
 }  // namespace

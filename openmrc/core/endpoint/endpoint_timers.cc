@@ -31,17 +31,16 @@ void Endpoint::time_out_queue_pair(const TimerQueue::Due& due, Instant now) {
   } else {
     make_ready(*qp);
   }
+  if (at.peer.is_silent(now) && !at.peer.health.empty()) {
+    hurry_probes(qp->connection.peer, at.peer, now);
+  }
   wake_waiting(at.peer);
 }
 
 void Endpoint::time_out_peer(const TimerQueue::Due& due, Instant now) {
   Peer* peer = peers_.find(due.owner.index);
   if (peer == nullptr || !TimerQueue::accept(peer->timer, due)) return;
-  const Duration rtt = peer->congestion.base_rtt();
-  while (const auto ev = peer->prober.next_due(now, rtt, context_.settings.probe)) {
-    probe_ev(due.owner.index, *peer, {*ev, peer->paths.profile().entry(*ev).plane},
-             AwaitedRequest::Kind::kBadEv);
-  }
+  probe_paths(due.owner.index, *peer, now);
   if (peer->port_status.unanswered && peer->port_status.next <= now) {
     repeat_port_status(due.owner.index, *peer, now);
   }
@@ -51,15 +50,35 @@ void Endpoint::time_out_peer(const TimerQueue::Due& due, Instant now) {
   }
 }
 
+// MRC 9.3.1: whether paths on which packets were missing work.
+void Endpoint::probe_paths(PeerIndex index, Peer& peer, Instant now) {
+  // Not before its answer could be here.
+  const Duration patience =
+      std::max(peer.congestion.base_rtt() * 2, context_.settings.reorder_floor);
+  while (const auto probe = peer.health.next_due(now, patience, context_.settings.probe)) {
+    const auto ev = peer.paths.probe_ev(probe->path);
+    if (!ev) continue;
+    if (probe->confirms_failure) change_ev(context_, index, peer, *ev, EvInput::kLost, now);
+    probe_ev(index, peer, {*ev, peer.paths.profile().entry(*ev).plane},
+             AwaitedRequest::Kind::kBadEv);
+  }
+}
+
+// We do not hear the peer, or it does not hear us: the paths in use may be the wrong ones.
+void Endpoint::hurry_probes(PeerIndex index, Peer& peer, Instant now) {
+  peer.health.hurry(now, peer.congestion.base_rtt());
+  arm_peer(index, peer);
+}
+
 void Endpoint::arm_peer(PeerIndex index, Peer& peer) {
-  Instant next = peer.prober.next_time();
+  Instant next = peer.health.next_time();
   if (peer.port_status.unanswered) next = std::min(next, peer.port_status.next);
   if (next != kNever) context_.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, next);
 }
 
 // A port of ours or of the peer is back: while it was away its paths were probed ever more rarely.
 void Endpoint::on_plane_restored(PeerIndex index, Peer& peer, Plane plane, Instant now) {
-  peer.prober.start_again(peer.paths.profile().range(plane), now, peer.congestion.base_rtt());
+  peer.health.start_again(peer.paths.profile().paths(plane), now, peer.congestion.base_rtt());
   arm_peer(index, peer);
 }
 

@@ -46,6 +46,8 @@ void set_ipv4(const wire::Ipv6Address& source, const wire::Ipv6Address& destinat
 
 std::size_t Endpoint::poll_transmit(Instant now, PlaneMask free_ports, Ports ports,
                                     std::span<Transmit> out) {
+  if (!waiting_for_room_.empty()) [[unlikely]]
+    wake_waiting_for_room();
   std::size_t count = 0;
   // What has no free port goes to the end of its queue; each is asked once.
   std::size_t control_tries = context_.control.size();
@@ -85,12 +87,20 @@ void Endpoint::wake_waiting(Peer& peer) {
     QueuePair& first = queue_pairs_[peer.waiting.first()];
     const ByteCount size = nominal_size(first.connection.mtu, false);
     const bool fits = peer.in_flight + taken + size <= peer.congestion.window();
-    const bool nothing_moves = peer.in_flight <= ByteCount(0) && taken == ByteCount(0);
-    if (!fits && !nothing_moves) return;
+    if (!fits && !(peer.nothing_moves() && taken == ByteCount(0))) return;
     peer.waiting.pop_front(queue_pairs_);
     first.queued = QueuePair::Queued::kNowhere;
     make_ready(first);
     taken += size;
+  }
+}
+
+void Endpoint::wake_waiting_for_room() {
+  for (std::size_t room = context_.sent.room(); room > 0 && !waiting_for_room_.empty(); --room) {
+    QueuePair& first = queue_pairs_[waiting_for_room_.first()];
+    waiting_for_room_.pop_front(queue_pairs_);
+    first.queued = QueuePair::Queued::kNowhere;
+    make_ready(first);
   }
 }
 
@@ -118,6 +128,10 @@ inline Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit
       qp.queued = QueuePair::Queued::kWaiting;
       peers_[qp.connection.peer].waiting.push_back(queue_pairs_, qp.connection.index);
       break;
+    case Sent::kNoRoom:
+      qp.queued = QueuePair::Queued::kWaiting;
+      waiting_for_room_.push_back(queue_pairs_, qp.connection.index);
+      break;
     case Sent::kNothingToSend:
     case Sent::kDropped:
       // It left its share of the window to others.
@@ -131,7 +145,7 @@ inline Endpoint::Sent Endpoint::take_turn(Instant now, PlaneMask ports, Transmit
 Endpoint::Sent Endpoint::send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out) {
   const Requestor::Offer offer = qp.requestor.next(context_, qp.connection.mtu);
   if (offer.what == Requestor::Next::kNothing) return Sent::kNothingToSend;
-  if (offer.what == Requestor::Next::kNoRoom) return Sent::kNoPort;
+  if (offer.what == Requestor::Next::kNoRoom) return Sent::kNoRoom;
   const Turn at = turn(qp, now);
   if (!at.peer.may_send(offer.size)) return Sent::kMustWait;
   const PlaneMask usable = ports_to(at.peer) & at.peer.paths.planes();
@@ -235,9 +249,8 @@ Endpoint::Sent Endpoint::fill_for_queue_pair(Instant now, PlaneMask ports, const
     return Sent::kDropped;
   }
   const PlaneMask free = ports & ports_to(at.peer);
-  const auto path = item.kind == Kind::kReliabilityProbe
-                        ? at.peer.paths.choose_apart(free)
-                        : at.peer.reverse.choose(now, at.peer.paths, free);
+  const auto path = item.kind == Kind::kReliabilityProbe ? at.peer.paths.choose_for_probe(free)
+                                                         : at.peer.choose_reverse(now, free);
   if (!path) return Sent::kNoPort;
   set_route(at.peer, *path, out);
   set_control(out, wire::TrafficClass::kControl);
@@ -301,7 +314,7 @@ Endpoint::Sent Endpoint::fill_for_peer(Instant now, PlaneMask ports, const Contr
   const auto path =
       is_probe ? (usable.empty() ? std::nullopt
                                  : std::optional(PathSet::Choice{item.ev_index, item.plane}))
-               : peer->reverse.choose(now, peer->paths, usable);
+               : peer->choose_reverse(now, usable);
   if (!path) return Sent::kNoPort;
   set_route(*peer, *path, out);
   set_control(out, wire::TrafficClass::kControl);
@@ -359,7 +372,7 @@ Endpoint::Sent Endpoint::fill_response(Instant now, PlaneMask ports, const Contr
   });
   if (known != nullptr) {
     if (ports_to(*known).empty()) return Sent::kDropped;
-    const auto path = known->reverse.choose(now, known->paths, ports & ports_to(*known));
+    const auto path = known->choose_reverse(now, ports & ports_to(*known));
     if (!path) return Sent::kNoPort;
     set_route(*known, *path, out);
   } else {

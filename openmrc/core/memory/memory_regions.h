@@ -82,8 +82,8 @@ class MemoryRegions {
   static constexpr unsigned kUseBits = 8;
   static constexpr std::size_t kRegionsMax = (1u << (32 - kUseBits)) - 2;
 
-  struct Slot {
-    RKey key{};  // the slot's own while it holds a region, otherwise 0
+  struct alignas(64) Slot {  // a packet reads one cache line
+    RKey key{};              // the slot's own while it holds a region, otherwise 0
     std::uint8_t uses = 0;
     MemoryRegion region{};
   };

@@ -168,6 +168,36 @@ Result<void, EvProfileError> EvProfile::fill(const ExplicitEvs& from,
   return {};
 }
 
+bool EvProfile::same_path(EvIndex one, EvIndex other) const {
+  if (mode_ != EvFormatMode::kSrv6) return one == other;
+  return entry(one).outer == entry(other).outer && segment(one) == segment(other);
+}
+
+// Paths are numbered as their first EV comes.
+void EvProfile::group_by_path() {
+  path_of_.resize(size());
+  for (std::size_t p = 0; p < planes_; ++p) {
+    const PlaneRange evs = range(Plane(static_cast<std::uint8_t>(p)));
+    const std::size_t first = path_begins_.size();
+    std::vector<bool> taken(evs.count);
+    for (std::size_t i = 0; i < evs.count; ++i) {
+      if (taken[i]) continue;
+      const PathIndex path(static_cast<std::uint8_t>(path_begins_.size()));
+      path_begins_.push_back(static_cast<std::uint16_t>(evs_by_path_.size()));
+      const EvIndex leader(static_cast<std::uint8_t>(evs.first + i));
+      for (std::size_t j = i; j < evs.count; ++j) {
+        const EvIndex ev(static_cast<std::uint8_t>(evs.first + j));
+        if (taken[j] || !same_path(leader, ev)) continue;
+        taken[j] = true;
+        path_of_[ev.raw()] = path;
+        evs_by_path_.push_back(ev);
+      }
+    }
+    plane_paths_.push_back({.first = first, .count = path_begins_.size() - first});
+  }
+  path_begins_.push_back(static_cast<std::uint16_t>(evs_by_path_.size()));
+}
+
 Result<EvProfile, EvProfileError> EvProfile::explicit_list(const ExplicitEvs& from) {
   const EvProfileOptions& options = from.options;
   if (const auto result =
@@ -191,6 +221,7 @@ Result<EvProfile, EvProfileError> EvProfile::explicit_list(const ExplicitEvs& fr
       !result) {
     return failure(result.error());
   }
+  profile.group_by_path();
   return profile;
 }
 

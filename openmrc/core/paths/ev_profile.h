@@ -22,6 +22,10 @@ namespace openmrc::core {
 // Place of an EV in its profile.
 using EvIndex = Strong<struct EvIndexTag, std::uint8_t>;
 
+// Place of a path in its profile: a way through the network that EVs name. Several EVs may name the
+// same one.
+using PathIndex = Strong<struct PathIndexTag, std::uint8_t>;
+
 // The largest set of EVs that was published for one connection.
 inline constexpr std::size_t kEvsPerProfileMax = 256;
 static_assert(kEvsPerProfileMax == std::size_t{EvIndex::kMax} + 1, "an index names each of them");
@@ -53,11 +57,19 @@ struct PlaneRange {
   bool operator==(const PlaneRange&) const = default;
 };
 
+// The paths of one plane: indices from `first` on.
+struct PathRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  bool operator==(const PathRange&) const = default;
+};
+
 struct EvProfileOptions {
-  // No EV is disabled for failure when only this many are left in use.
+  // No path is disabled for failure when that would leave fewer EVs than this in use.
   std::size_t min_active = 0;
-  // How many EVs of a plane are in use at once; the others stand by to replace one of the same
-  // plane. 0: all are in use.
+  // How many EVs of a plane are in use at once, on as many paths as there are; the others stand by
+  // to replace one of the same plane. 0: all are in use.
   std::size_t active_per_plane = 0;
 };
 
@@ -148,6 +160,26 @@ class EvProfile {
     return {.first = plane.raw() * evs_per_plane_, .count = evs_per_plane_};
   }
 
+  // MRC 9.3.5: the EVs with the same SRv6 address take the same path and share its fate. In other
+  // modes switches hash the EV, and what two of them have in common is not known: each counts as a
+  // path of its own, with its number. All paths of plane 0 come first, then those of plane 1, and
+  // so on.
+  [[nodiscard]] std::size_t path_count() const { return path_begins_.size() - 1; }
+  [[nodiscard]] PathIndex path_of(EvIndex ev) const {
+    OPENMRC_DCHECK(ev.raw() < path_of_.size(), "no such EV");
+    return path_of_[ev.raw()];
+  }
+  [[nodiscard]] std::span<const EvIndex> evs_of(PathIndex path) const {
+    OPENMRC_DCHECK(path.raw() < path_count(), "no such path");
+    const std::size_t begin = path_begins_[path.raw()];
+    return {&evs_by_path_[begin], path_begins_[path.raw() + std::size_t{1}] - begin};
+  }
+  [[nodiscard]] PathRange paths(Plane plane) const {
+    OPENMRC_DCHECK(plane.raw() < planes_, "no such plane");
+    return plane_paths_[plane.raw()];
+  }
+  [[nodiscard]] Plane plane_of(PathIndex path) const { return entry(evs_of(path)[0]).plane; }
+
   // SRv6 with a routing header: its segment.
   [[nodiscard]] std::optional<wire::Ipv6Address> segment(EvIndex index) const {
     if (segments_.empty()) return std::nullopt;
@@ -194,6 +226,8 @@ class EvProfile {
                                                   std::span<const EvField> fields);
   [[nodiscard]] Result<void, EvProfileError> add(Plane plane, const EvBits& value,
                                                  const EvBits& expanded);
+  [[nodiscard]] bool same_path(EvIndex one, EvIndex other) const;
+  void group_by_path();
 
   EvFormatMode mode_ = EvFormatMode::kStev;
   std::size_t planes_ = 0;
@@ -204,6 +238,10 @@ class EvProfile {
   std::array<FindSlot, kFindSlots> find_{};
   std::vector<wire::Ipv6Address> segments_;  // by index, or empty
   std::vector<EvBits> values_;               // by index
+  std::vector<PathIndex> path_of_;           // by index
+  std::vector<EvIndex> evs_by_path_;
+  std::vector<std::uint16_t> path_begins_;  // in evs_by_path_; one more than there are paths
+  std::vector<PathRange> plane_paths_;      // by plane
 };
 
 }  // namespace openmrc::core

@@ -8,38 +8,42 @@
 
 namespace openmrc::core {
 
-// MRC 9.3.1: what is held of one path.
+// MRC 9.3.1: what is held of one path. SUSPECT is ours: MRC has the step from GOOD to ASSUMED_BAD
+// alone, but a packet that is late says less than one that is lost.
 enum class EvState : std::uint8_t {
   kGood,        // carries data
-  kSkip,        // was congested: passed over once
-  kAssumedBad,  // lost a packet: disabled, probed in the background
+  kSkip,        // was congested: passed over for some turns
+  kSuspect,     // a packet is missing: out of rotation until a probe tells
+  kAssumedBad,  // failed: disabled, probed in the background
   kDenied,      // the controller forbids it
 };
-inline constexpr std::size_t kEvStateCount = 4;
+inline constexpr std::size_t kEvStateCount = 5;
 
 // What can happen to a path.
 enum class EvInput : std::uint8_t {
   kMarked,       // a SACK says SKIP_ONCE: the packet met congestion
   kTrimmed,      // a NACK says that a switch on the way cut the packet
   kAlwaysSkip,   // a SACK says ALWAYS_SKIP: the responder holds the path for bad
-  kLost,         // a packet vanished without a trace
-  kRotation,     // the sender's rotation came by
+  kMissing,      // a packet is declared lost; it may be late
+  kLost,         // packets vanished without a trace, or a probe did after a packet was missing
+  kLate,         // what had been missing has arrived
+  kRotation,     // it has missed its turns
   kProbeClean,   // enough probes were answered
   kProbeMarked,  // a probe was answered, and had met congestion
   kDeny,         // the controller's order
   kAllow,        // the controller takes it back
 };
-inline constexpr std::size_t kEvInputCount = 9;
+inline constexpr std::size_t kEvInputCount = 11;
 
 constexpr std::string_view name(EvState state) {
-  constexpr std::array<std::string_view, kEvStateCount> kNames{"GOOD", "SKIP", "ASSUMED_BAD",
-                                                               "DENIED"};
+  constexpr std::array<std::string_view, kEvStateCount> kNames{"GOOD", "SKIP", "SUSPECT",
+                                                               "ASSUMED_BAD", "DENIED"};
   return kNames[static_cast<std::size_t>(state)];
 }
 constexpr std::string_view name(EvInput input) {
   constexpr std::array<std::string_view, kEvInputCount> kNames{
-      "marked",      "trimmed",      "always-skip", "lost", "rotation",
-      "probe-clean", "probe-marked", "deny",        "allow"};
+      "marked",   "trimmed",     "always-skip",  "missing", "lost", "late",
+      "rotation", "probe-clean", "probe-marked", "deny",    "allow"};
   return kNames[static_cast<std::size_t>(input)];
 }
 
@@ -50,14 +54,20 @@ constexpr std::string_view name(EvInput input) {
 // marked proves that the path works.
 constexpr EvState next_state(EvState state, EvInput input) {
   using enum EvState;
+  constexpr EvState kBad = kAssumedBad;
   constexpr std::array<std::array<EvState, kEvInputCount>, kEvStateCount> kTable{{
-      // marked      trimmed      always-skip  lost         rotation     probe-clean  probe-marked
-      // deny        allow
-      {kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kGood, kSkip, kDenied, kGood},
-      {kSkip, kSkip, kAssumedBad, kAssumedBad, kGood, kSkip, kSkip, kDenied, kSkip},
-      {kAssumedBad, kAssumedBad, kAssumedBad, kAssumedBad, kAssumedBad, kGood, kSkip, kDenied,
-       kAssumedBad},
-      {kDenied, kDenied, kDenied, kDenied, kDenied, kDenied, kDenied, kDenied, kGood},
+      // marked, trimmed, always-skip, missing, lost, late,
+      // rotation, probe-clean, probe-marked, deny, allow
+      {kSkip, kSkip, kBad, kSuspect, kBad, kGood,  //
+       kGood, kGood, kSkip, kDenied, kGood},
+      {kSkip, kSkip, kBad, kSuspect, kBad, kSkip,  //
+       kGood, kSkip, kSkip, kDenied, kSkip},
+      {kSuspect, kSuspect, kBad, kSuspect, kBad, kGood,  //
+       kSuspect, kGood, kSkip, kDenied, kSuspect},
+      {kBad, kBad, kBad, kBad, kBad, kBad,  //
+       kBad, kGood, kSkip, kDenied, kBad},
+      {kDenied, kDenied, kDenied, kDenied, kDenied, kDenied,  //
+       kDenied, kDenied, kDenied, kDenied, kGood},
   }};
   return kTable[static_cast<std::size_t>(state)][static_cast<std::size_t>(input)];
 }

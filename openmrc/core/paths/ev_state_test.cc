@@ -68,10 +68,21 @@ TEST(EvState, CongestionIsNotFailure) {
 
 // MRC 9.3.1
 TEST(EvState, LossAndTheRespondersWordAreFailure) {
-  for (const EvState state : {kGood, kSkip, kAssumedBad}) {
+  for (const EvState state : {kGood, kSkip, kSuspect, kAssumedBad}) {
     EXPECT_EQ(next_state(state, kLost), kAssumedBad) << name(state);
     EXPECT_EQ(next_state(state, kAlwaysSkip), kAssumedBad) << name(state);
   }
+}
+
+// A packet that is missing may be late.
+TEST(EvState, WhatIsMissingMakesAPathSuspectUntilItTurnsUpOrAProbeTells) {
+  EXPECT_EQ(next_state(kGood, kMissing), kSuspect);
+  EXPECT_EQ(next_state(kSkip, kMissing), kSuspect);
+  EXPECT_FALSE(is_usable(kSuspect));
+  EXPECT_EQ(next_state(kSuspect, kLate), kGood);
+  EXPECT_EQ(next_state(kSuspect, kProbeClean), kGood);
+  EXPECT_EQ(next_state(kSuspect, kLost), kAssumedBad);
+  EXPECT_EQ(next_state(kAssumedBad, kMissing), kAssumedBad);
 }
 
 // MRC 9.3.1

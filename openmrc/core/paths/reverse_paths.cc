@@ -1,66 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/core/paths/reverse_paths.h"
 
-#include <utility>
-
 namespace openmrc::core {
 
-std::optional<PathSet::Choice> ReversePaths::choose(Instant now, PathSet& paths, PlaneMask ports) {
-  PlaneMask eligible = ports & PlaneMask::first(count_);
-  const PlaneMask trusted(eligible.bits() & ~suspect_.bits() & paths.planes().bits());
-  if (!trusted.empty()) eligible = trusted;
-  if (eligible.empty()) return std::nullopt;
+Plane ReversePaths::next_plane(PlaneMask eligible) {
   const Plane plane = eligible.next_from(next_);
   next_ = static_cast<std::uint8_t>(plane.raw() + 1);
-  PerPlane& at = of(plane);
-  if (at.count == 0 || at.trusted_until < now) {
-    // Each time another. A plane of which no path is good is better than silence.
-    const EvIndex first(static_cast<std::uint8_t>(paths.profile().range(plane).first));
-    return PathSet::Choice{paths.any_good(plane).value_or(first), plane};
-  }
-  at.turn = static_cast<std::uint8_t>(at.turn + 1 < at.count ? at.turn + 1 : 0);
-  return PathSet::Choice{at.evs[at.turn], plane};
+  return plane;
 }
 
-void ReversePaths::forget(EvIndex ev, Plane plane) {
-  if (!planes_) return;
-  PerPlane& at = of(plane);
-  if (at.count == 2 && at.evs[1] == ev) {
-    at.count = 1;
-  } else if (at.count > 0 && at.evs[0] == ev) {
-    at.evs[0] = at.evs[1];
-    --at.count;
-  }
-  at.turn = 0;
-}
-
-std::optional<EvIndex> ReversePaths::answered(EvIndex ev, Plane plane) {
-  PerPlane& at = of(plane);
-  if (at.missing == ev) at.missing.reset();
-  if (at.probed != ev) return std::nullopt;  // it is late
-  at.probed.reset();
-  return std::exchange(at.missing, std::nullopt);
-}
-
-std::optional<PathSet::Choice> ReversePaths::next_probe(PathSet& paths, PlaneMask ports) {
-  // Planes without a path are being probed already, to be good again.
-  const PlaneMask eligible = ports & paths.planes();
+std::optional<PathSet::Choice> ReversePaths::choose(Instant now, PathSet& paths, PlaneMask ports,
+                                                    PlaneMask silent) {
+  PlaneMask eligible = ports & PlaneMask::first(count_);
+  const PlaneMask heard(eligible.bits() & ~silent.bits() & paths.planes().bits());
+  if (!heard.empty()) eligible = heard;
   if (eligible.empty()) return std::nullopt;
-  const Plane plane = eligible.next_from(next_probed_);
-  next_probed_ = static_cast<std::uint8_t>(plane.raw() + 1);
+  const Plane plane = next_plane(eligible);
+  const auto proven = of(plane).proven.next(now);
+  return PathSet::Choice{proven ? *proven : search(paths, plane), plane};
+}
+
+std::optional<PathSet::Choice> ReversePaths::search(PathSet& paths, PlaneMask ports) {
+  const PlaneMask eligible = ports & PlaneMask::first(count_);
+  if (eligible.empty()) return std::nullopt;
+  const Plane plane = next_plane(eligible);
+  return PathSet::Choice{search(paths, plane), plane};
+}
+
+EvIndex ReversePaths::search(PathSet& paths, Plane plane) {
   PerPlane& at = of(plane);
-  // After a probe without answer, ask whether what is in use still works.
-  const bool verify = at.count > 0 && at.probed && at.probed != at.evs[0];
-  const auto ev = verify ? at.evs[0] : paths.any_good(plane);
-  if (!ev) return std::nullopt;
-  if (at.unanswered >= kUnansweredMax) {
-    suspect_.add(plane);
-  } else {
-    ++at.unanswered;
+  const PathRange range = paths.profile().paths(plane);
+  for (unsigned tries = 0; tries < range.count; ++tries) {
+    const auto path = static_cast<std::uint8_t>(range.first + at.searched++ % range.count);
+    if (const auto ev = paths.probe_ev(PathIndex(path))) return *ev;
   }
-  if (at.probed) at.missing = at.probed;
-  at.probed = *ev;
-  return PathSet::Choice{*ev, plane};
+  // All are denied: still better than silence.
+  return EvIndex(static_cast<std::uint8_t>(paths.profile().range(plane).first));
+}
+
+// From a random path on, so that searches at both ends do not fail in step.
+void ReversePaths::doubt(PathSet& paths) {
+  for (unsigned i = 0; i < count_; ++i) {
+    PerPlane& at = of(Plane(static_cast<std::uint8_t>(i)));
+    at.proven.clear();
+    at.searched = static_cast<std::uint8_t>(paths.draw(kEvsPerProfileMax));
+  }
 }
 
 }  // namespace openmrc::core

@@ -8,51 +8,34 @@ namespace {
 
 void count_change(Counters& counters, EvState before, EvState after) {
   if (after == EvState::kSkip) counters.add(Count::kEvsMarked);
+  if (after == EvState::kSuspect) counters.add(Count::kEvsSuspected);
   if (after == EvState::kAssumedBad) counters.add(Count::kEvsLost);
   if (before == EvState::kAssumedBad && is_usable(after)) counters.add(Count::kEvsReadmitted);
 }
 
-// How long a peer is idle before its record of what is in flight is released.
-constexpr Duration kIdleAfter = seconds(1);
-
-}  // namespace
-
-void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now) {
-  peer.flight = std::make_unique<PathFlight>();
-  for (PathFlight::OnEv& on_ev : peer.flight->on_ev) on_ev.latest = peer.send_order;
-  peer.arrived_order = peer.send_order;
-  context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, now + kIdleAfter);
+void judge(Peer& peer, PathIndex path, EvInput input, EvState before, EvState after, Instant now) {
+  const PathHealth::Missing missing{.path = path,
+                                    .delivered = peer.losses.settled(path),
+                                    .now = now,
+                                    .rtt = peer.congestion.base_rtt()};
+  if (after == EvState::kSuspect) return peer.health.suspect(missing);
+  if (after == EvState::kAssumedBad) return peer.health.fail(missing);
+  if (before != EvState::kSuspect && before != EvState::kAssumedBad) return;
+  if (input == EvInput::kLate) return peer.health.acquit(path);
+  peer.health.release(path);
 }
 
-bool end_flight_if_idle(Peer& peer, Instant now) {
-  if (peer.flight && peer.in_flight <= ByteCount(0) && peer.last_sent + kIdleAfter <= now) {
-    peer.flight.reset();
-  }
-  return !peer.flight;
-}
-
-void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInput input,
-               Instant now) {
-  const EvState before = peer.paths.apply(ev, input);
-  const EvState after = peer.paths.state(ev);
-  if (after == before) return;
-  count_change(context.counters, before, after);
-  const EvEntry& entry = peer.paths.profile().entry(ev);
-  if (before == EvState::kAssumedBad) peer.prober.remove(ev);
-  if (after == EvState::kAssumedBad) {
-    peer.prober.add(ev, now, peer.congestion.base_rtt());
-    context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, peer.prober.next_time());
-  }
-  if (!is_usable(after)) peer.reverse.forget(ev, entry.plane);
+void report(Context& context, PeerIndex index, const Peer& peer, EvIndex ev, EvInput input,
+            EvState before, EvState after, Instant now) {
   if (context.tracing()) {
     context.record({.when = now,
                     .kind = TraceKind::kEvState,
                     .ev = ev,
                     .value = static_cast<std::int64_t>(after)});
   }
-  // SKIP comes and goes with every mark; watchers are notified of what lasts (API: GOOD,
-  // ASSUMED_BAD).
+  // SKIP comes and goes with every mark.
   if (is_usable(before) && is_usable(after)) return;
+  const EvEntry& entry = peer.paths.profile().entry(ev);
   context.queue_event(EvChange{.peer = index,
                                .profile = peer.ev_profile.raw(),
                                .index = ev,
@@ -61,6 +44,45 @@ void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInpu
                                .before = before,
                                .after = after,
                                .cause = input});
+}
+
+// How long a peer is idle before its record of what is in flight is released.
+constexpr Duration kIdleAfter = seconds(1);
+
+}  // namespace
+
+void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now) {
+  peer.losses.start(peer.paths.profile().path_count());
+  context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, now + kIdleAfter);
+}
+
+bool end_flight_if_idle(Peer& peer, Instant now) {
+  if (peer.losses.is_running() && peer.in_flight <= ByteCount(0) &&
+      peer.last_sent + kIdleAfter <= now) {
+    peer.losses.stop();
+  }
+  return !peer.losses.is_running();
+}
+
+void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInput input,
+               Instant now) {
+  const EvState before = peer.paths.apply(ev, input, now, peer.congestion.rtt());
+  const EvState after = peer.paths.state(ev);
+  if (after == before) return;
+  const EvProfile& profile = peer.paths.profile();
+  const PathIndex path = profile.path_of(ev);
+  judge(peer, path, input, before, after, now);
+  if (!peer.health.empty()) {
+    context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, peer.health.next_time());
+  }
+  const bool is_order = input == EvInput::kDeny || input == EvInput::kAllow;
+  for (const EvIndex one : profile.evs_of(path)) {
+    // The controller's word is about one EV; everything else happens to all that take the path.
+    if (one != ev && (is_order || peer.paths.state(one) != after)) continue;
+    count_change(context.counters, before, after);
+    if (!is_usable(after)) peer.reverse.forget(one, profile.entry(one).plane);
+    report(context, index, peer, one, input, before, after, now);
+  }
 }
 
 }  // namespace openmrc::core

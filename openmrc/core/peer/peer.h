@@ -13,10 +13,12 @@
 #include "openmrc/core/containers/pool_list.h"
 #include "openmrc/core/containers/timer_queue.h"
 #include "openmrc/core/context/settings.h"
-#include "openmrc/core/paths/ev_prober.h"
+#include "openmrc/core/paths/path_health.h"
 #include "openmrc/core/paths/path_set.h"
 #include "openmrc/core/paths/plane_mask.h"
 #include "openmrc/core/paths/reverse_paths.h"
+#include "openmrc/core/paths/reverse_probes.h"
+#include "openmrc/core/peer/loss_detector.h"
 #include "openmrc/wire/field/constants.h"
 #include "openmrc/wire/field/ip_address.h"
 #include "openmrc/wire/packet.h"
@@ -25,20 +27,6 @@ namespace openmrc::core {
 
 using PeerIndex = std::uint32_t;
 
-// The order in which packets were sent to a peer, and the latest of them that arrived, over all
-// paths and over each. Packets on one path stay in order, those on different paths nearly so: what
-// was sent well before something that has arrived, and has not arrived itself, is lost. Allocated
-// when something is sent and released when the peer falls idle.
-struct PathFlight {
-  struct OnEv {
-    std::uint32_t latest = 0;  // order of the latest that has arrived
-    std::uint8_t sent = 0;     // how many were sent, wrapping
-    std::uint8_t settled = 0;  // how many have arrived or are declared lost, wrapping
-    Instant heard{};           // when something that took it was last known to have arrived
-  };
-  std::array<OnEv, kEvsPerProfileMax> on_ev{};
-};
-
 // A destination: all that its queue pairs share. Paths and congestion belong to the way there, not
 // to a queue pair, so what one learns serves all, and the memory of an idle queue pair is small.
 struct Peer {
@@ -46,17 +34,28 @@ struct Peer {
        std::uint8_t ev_burst = 1, PathPolicy policy = PathPolicy::kSpray)
       : paths(profile, seed, ev_burst, policy),
         reverse(profile.planes()),
+        reverse_probes(profile.planes()),
         congestion(congestion_settings) {}
 
   // MRC 8: whether so many more bytes may be in flight. One packet always may, however small the
   // window: without feedback it could never open again.
   [[nodiscard]] bool may_send(ByteCount size) const {
-    return in_flight + size <= congestion.window() || in_flight <= ByteCount(0);
+    return in_flight + size <= congestion.window() || nothing_moves();
   }
+  [[nodiscard]] bool nothing_moves() const { return in_flight <= ByteCount(0) || network_is_empty; }
 
   // Data is on its way, and nothing has come back for long: no path is known to work.
   [[nodiscard]] bool is_silent(Instant now) const {
     return in_flight > ByteCount(0) && last_feedback + congestion.rtt() * kSilentRoundTrips < now;
+  }
+
+  // An EV of the plane is known to work for control packets.
+  void confirm_reverse(EvIndex ev, Plane plane, Instant now) {
+    reverse.confirm(ev, plane, now, congestion.base_rtt());
+    reverse_probes.confirm(plane);
+  }
+  [[nodiscard]] std::optional<PathSet::Choice> choose_reverse(Instant now, PlaneMask ports) {
+    return reverse.choose(now, paths, ports, reverse_probes.silent());
   }
 
   // Four reliability probes have had no answer by then; a loss alone does not make it so long.
@@ -64,19 +63,15 @@ struct Peer {
 
   PathSet paths;
   ReversePaths reverse;
+  ReverseProbes reverse_probes;
   CongestionControl congestion;
   ByteCount in_flight{};
-  std::uint32_t send_order = 0;     // of the latest packet sent
-  std::uint32_t arrived_order = 0;  // of the latest packet that has arrived
-  Instant arrived_sent{};           // and when it was sent
-  Instant reorder_changed{};        // when reorder_quarters was
-  std::unique_ptr<PathFlight> flight;
-  bool has_gap = false;  // a packet arrived before another that was sent earlier on the same path
+  // What is in flight has left the network: a probe that was sent long after it was answered. Which
+  // packets have arrived is not known, because the answer does not show all of them.
+  bool network_is_empty = false;
+  LossDetector losses;
   bool is_ipv4 = false;  // how to reach it
   bool is_srv6 = false;
-  // How late a packet may be, in quarters of a round trip.
-  static constexpr std::uint8_t kReorderQuartersMin = 3;
-  std::uint8_t reorder_quarters = kReorderQuartersMin;
 
   struct RemoteStatus {
     Instant when{};
@@ -92,12 +87,13 @@ struct Peer {
   std::uint32_t queue_pairs = 0;  // that are connected
   PoolList waiting;               // queue pairs that wait for the window
 
-  EvProber prober;
+  PathHealth health;
   Timer timer;
   Instant last_heard{};     // any packet that was accepted
   Instant last_feedback{};  // what was accepted of SACKs, NACKs and acknowledgements
   Instant last_sent{};      // data
   Instant next_refresh{};   // of the reverse paths
+  Instant next_search{};    // for reverse paths, at the earliest
   Instant next_probe{};     // the first time at which no reliability probe has its place yet
 
   // MRC 7.4.8: our ports as the peer shall learn them, until it has answered.
@@ -126,11 +122,6 @@ void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInpu
 constexpr ByteCount nominal_size(std::uint32_t payload_size, bool has_immediate) {
   constexpr std::int64_t kHeaders = 40 + 8 + 12 + 4 + 4 + 16 + 4;  // IPv6 to RETH, and ICRC
   return ByteCount(kHeaders + ((payload_size + 3) & ~std::uint32_t{3}) + (has_immediate ? 4 : 0));
-}
-
-// Whether transmission `a` came before `b`, wrapping.
-constexpr bool sent_before(std::uint32_t a, std::uint32_t b) {
-  return static_cast<std::int32_t>(a - b) < 0;
 }
 
 }  // namespace openmrc::core

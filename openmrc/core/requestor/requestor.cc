@@ -107,13 +107,13 @@ void Requestor::begin_message(SendMessage& message) {
 [[gnu::always_inline]] inline void Requestor::depart(const Turn& turn, SentPacket& packet,
                                                      const PathSet::Choice& path) {
   Peer& peer = turn.peer;
-  if (!peer.flight) [[unlikely]] {
+  if (!peer.losses.is_running()) [[unlikely]] {
     start_flight(turn.context, turn.connection.peer, peer, turn.now);
   }
   packet.sent = turn.now;
-  packet.order = ++peer.send_order;
-  packet.order_on_ev = ++peer.flight->on_ev[path.ev.raw()].sent;
   packet.ev = path.ev;
+  packet.path = path.path;
+  peer.losses.on_sent(packet);
   peer.in_flight += ByteCount(packet.size);
   peer.last_sent = turn.now;
   last_sent_ = turn.now;
@@ -123,10 +123,13 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
                      wire::RdmaWrite& out) {
   const bool was_empty = window_.empty();
   no_route_ = false;
+  turn.peer.network_is_empty = false;
   if (offer.what == Next::kNew) [[likely]] {
     send_new(turn, offer, path, out);
   } else {
+    const bool was_lost = !probes_help();
     retransmit(turn, path, out);
+    if (was_lost) arm(turn);  // now they do
   }
   if (was_empty) {
     interval_began_ = turn.now;
@@ -194,7 +197,9 @@ void Requestor::retransmit(const Turn& turn, const PathSet::Choice& path, wire::
     message_index = packet.message;
     if (packet.transmissions < 0xff) ++packet.transmissions;
     context.counters.add(packet.lost_because);
+    packet.ev_before = packet.ev;
     depart(turn, packet, path);
+    retransmitted_.append(context.sent, window_.ref(psn), packet);
   }
   const SendMessage& message = context.messages[message_index];
   const auto offset =
@@ -234,10 +239,7 @@ void Requestor::complete_first(const Turn& turn, WorkStatus status, Flush how) {
 
 void Requestor::flush(const Turn& turn, const Fatal& fatal, Flush how) {
   Context& context = turn.context;
-  window_.clear(context.sent, [&](SentPacket& packet) {
-    turn.peer.in_flight -= ByteCount(packet.size);
-    ++turn.peer.flight->on_ev[packet.ev.raw()].settled;
-  });
+  window_.clear(context.sent, [&](SentPacket& packet) { settle(turn, packet); });
   bool named_one = false;
   while (!messages_.empty()) {
     const SendMessage& message = context.messages[messages_.first()];

@@ -11,6 +11,7 @@
 #include "openmrc/core/context/settings.h"
 #include "openmrc/core/paths/path_set.h"
 #include "openmrc/core/peer/turn.h"
+#include "openmrc/core/requestor/retransmission_list.h"
 #include "openmrc/core/requestor/sent_window.h"
 #include "openmrc/wire/packet.h"
 
@@ -105,14 +106,13 @@ class Requestor {
   [[nodiscard]] std::optional<Instant> awaited_probe(const Turn& turn, const wire::Sack& sack,
                                                      wire::ProbeId id) const;
   void take_arrivals(const Turn& turn, const Feedback& feedback);
-  static void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
+  void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
+  static void arrived_late(const Turn& turn, const SentPacket& packet, EvIndex ev, Duration late);
   void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
   static void mark_path(const Turn& turn, const wire::Sack& sack);
-  [[nodiscard]] bool may_have_lost(const Turn& turn);
-  void find_lost(const Turn& turn);
+  void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
   void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
   void find_lost_by_probe(const Turn& turn, const Feedback& feedback, std::uint16_t ooo_count);
-  void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause, bool blame_path);
   void refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, wire::NackReason reason);
   void progressed(const Turn& turn);
   void heard(const Turn& turn);
@@ -121,6 +121,29 @@ class Requestor {
                                           UnwrappedPsn psn) const;
   static WorkStatus status_of(wire::AckSyndrome syndrome);
   [[nodiscard]] bool charge_retry();
+
+  // requestor_losses.cc
+  struct LossSearch;
+  // Whether a search would find something: on some path packets arrived out of order, or the oldest
+  // may be late. Spares the search after nearly every SACK.
+  [[nodiscard]] bool may_have_lost(const Turn& turn) {
+    if (gaps_seen_ != turn.peer.losses.gaps()) return true;
+    const SentPacket& oldest = window_.packet(turn.context.sent, window_.oldest());
+    const Duration least = LossDetector::least_tolerance(turn.peer.congestion.base_rtt());
+    if (newest_arrived_ - oldest.sent <= least && retransmitted_.oldest() == kNoSent) [[likely]]
+      return false;
+    return has_late(turn);
+  }
+  [[nodiscard]] bool has_late(const Turn& turn);
+  void find_lost(const Turn& turn);
+  bool examine(const Turn& turn, LossSearch& search, UnwrappedPsn psn, SentPacket& packet);
+  // It is in flight no longer.
+  void settle(const Turn& turn, const SentPacket& packet) {
+    if (packet.transmissions > 1) [[unlikely]]
+      retransmitted_.remove(turn.context.sent, packet);
+    turn.peer.in_flight -= ByteCount(packet.size);
+    turn.peer.losses.on_settled(packet);
+  }
 
   // requestor_timers.cc
   [[nodiscard]] Duration timeout() const;
@@ -135,6 +158,9 @@ class Requestor {
   bool lose_expired(const Turn& turn, Instant expired);
 
   SentWindow window_;
+  RetransmissionList retransmitted_;
+  Instant newest_arrived_{};        // when the latest of those that have arrived was sent
+  std::uint32_t gaps_seen_ = 0;     // of LossDetector::gaps: all overtaken packets are known
   PoolList messages_;               // not complete, in order
   PoolIndex current_ = kNoElement;  // the first that is not wholly cut
   std::uint32_t offset_ = 0;        // of `current_`, how much is cut

@@ -8,37 +8,9 @@
 namespace openmrc::core {
 namespace {
 
-// How much earlier than something that has arrived a missing packet must have been sent to be
-// declared lost: paths differ in length and in queues. Three quarters of a round trip show a dead
-// path within two. It widens, by a quarter at a time, when packets turn up that were declared lost,
-// up to what full queues on one path and empty ones on another can explain; and narrows again in
-// time.
-constexpr unsigned kReorderQuartersMax = 8;
-constexpr std::int64_t kReorderNarrowsAfter = 64;  // round trips
-
 // Congestion, not failure: the path works and the peer answers.
 bool is_trim(wire::NackReason reason) {
   return reason == wire::NackReason::kTrimmed || reason == wire::NackReason::kTrimmedLastHop;
-}
-
-Duration reorder_tolerance(const Turn& turn) {
-  Peer& peer = turn.peer;
-  const Duration base_rtt = peer.congestion.base_rtt();
-  if (peer.reorder_quarters > Peer::kReorderQuartersMin &&
-      turn.now - peer.reorder_changed > base_rtt * kReorderNarrowsAfter) {
-    --peer.reorder_quarters;
-    peer.reorder_changed = turn.now;
-  }
-  return std::max(base_rtt * peer.reorder_quarters / 4, turn.context.settings.reorder_floor);
-}
-
-// A packet has arrived that had been declared lost: it was late.
-void widen_reorder_tolerance(const Turn& turn) {
-  Peer& peer = turn.peer;
-  turn.context.counters.add(Count::kSpuriousRetransmits);
-  if (turn.now - peer.reorder_changed < peer.congestion.base_rtt()) return;
-  peer.reorder_changed = turn.now;
-  if (peer.reorder_quarters < kReorderQuartersMax) ++peer.reorder_quarters;
 }
 
 // A time of which only the remainder after so many turns of the timestamp is known: the one nearest
@@ -69,7 +41,8 @@ std::optional<Instant> Requestor::awaited_probe(const Turn& turn, const wire::Sa
   if (!probe_awaited_ || behind >= kProbesBeforeBackoff) return std::nullopt;
   if (behind == 0) return probe_sent_;
   const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
-  return std::min(turn.now - ticks_long(ticks), probe_sent_);
+  const Duration ago = unwrapped(ticks_long(ticks), turn.now - probe_sent_);
+  return std::min(turn.now - ago, probe_sent_);
 }
 
 // MRC 7.4.5. False if it cannot be true. A SACK that is older than what is known says nothing
@@ -86,11 +59,7 @@ inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedb
   }
   if (const auto probe = seth.trigger.probe_id()) {
     feedback.probe_sent = awaited_probe(turn, sack, *probe);
-    if (feedback.probe_sent) {
-      feedback.rtt = turn.now - *feedback.probe_sent;
-    } else {
-      turn.context.counters.add(Count::kDropProbeUnknown);
-    }
+    if (!feedback.probe_sent) turn.context.counters.add(Count::kDropProbeUnknown);
     return true;
   }
   // MRC 8, UET 3.6.13: a round trip counts only if it is clear which transmission was answered.
@@ -107,7 +76,7 @@ inline bool Requestor::read_sack(const Turn& turn, const wire::Sack& sack, Feedb
     // is that of the transmission; but its 16 bits wrap. What arrived last tells how often, and a
     // shorter way cannot be proved.
     const auto ticks = static_cast<std::uint16_t>(ticks_at(turn.now) - sack.cc_state.tx_ticks);
-    const Duration late = turn.now - turn.peer.arrived_sent;
+    const Duration late = turn.now - turn.peer.losses.newest_arrived();
     feedback.rtt = std::max(unwrapped(ticks_long(ticks), late), turn.peer.congestion.base_rtt());
   }
   return true;
@@ -154,25 +123,24 @@ void Requestor::heard(const Turn& turn) {
                                                       bool was_in_flight) {
   Peer& peer = turn.peer;
   if (!was_in_flight) {  // declared lost, and settled when that was decided
-    if (packet.lost_because == Count::kRetransmitsLoss) widen_reorder_tolerance(turn);
+    arrived_late(turn, packet, packet.ev, newest_arrived_ - packet.sent);
     return;
   }
-  peer.in_flight -= ByteCount(packet.size);
-  PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
-  if (++on_ev.settled != packet.order_on_ev) peer.has_gap = true;
-  // Of a packet that was sent twice, it is unknown which one has arrived.
-  if (packet.transmissions > 1) {
-    // Unless it came back sooner than anything can.
-    const bool too_soon = turn.now - packet.sent < peer.congestion.least_rtt() * 3 / 4;
-    if (too_soon && packet.lost_because == Count::kRetransmitsLoss) widen_reorder_tolerance(turn);
-    return;
+  if (packet.transmissions == 1) [[likely]] {
+    peer.in_flight -= ByteCount(packet.size);
+    peer.losses.on_arrived(packet, turn.now);
+  } else {
+    settle(turn, packet);
+    // RFC 8985, 6.2: what comes back sooner than anything can is an earlier transmission.
+    if (turn.now - packet.sent < peer.congestion.least_rtt()) {
+      return arrived_late(turn, packet, packet.ev_before, Duration{});
+    }
   }
-  if (sent_before(peer.arrived_order, packet.order)) {
-    peer.arrived_order = packet.order;
-    peer.arrived_sent = packet.sent;
+  if (packet.sent >= newest_arrived_) {
+    newest_arrived_ = packet.sent;
+  } else {
+    peer.losses.on_reordered(newest_arrived_ - packet.sent, turn.now);
   }
-  if (sent_before(on_ev.latest, packet.order)) on_ev.latest = packet.order;
-  on_ev.heard = turn.now;
   if (turn.context.tracing()) {
     turn.context.record({.when = turn.now,
                          .kind = TraceKind::kArrived,
@@ -182,8 +150,22 @@ void Requestor::heard(const Turn& turn) {
   }
 }
 
+// A transmission that had been declared lost has arrived: what followed from that is undone.
+// `late`: how much later than others, as far as it is known.
+void Requestor::arrived_late(const Turn& turn, const SentPacket& packet, EvIndex ev,
+                             Duration late) {
+  const bool was_missing = packet.lost_because == Count::kRetransmitsLoss ||
+                           packet.lost_because == Count::kRetransmitsProbe;
+  if (!was_missing) return;
+  Peer& peer = turn.peer;
+  turn.context.counters.add(Count::kSpuriousRetransmits);
+  peer.losses.on_spurious(late, turn.now, peer.congestion.base_rtt());
+  peer.congestion.on_spurious_loss(ByteCount(packet.size));
+  change_ev(turn.context, turn.connection.peer, peer, ev, EvInput::kLate, turn.now);
+}
+
 inline void Requestor::take_arrivals(const Turn& turn, const Feedback& feedback) {
-  const auto take = [&](SentPacket& packet, bool was_in_flight) {
+  const auto take = [&] [[gnu::always_inline]] (SentPacket & packet, bool was_in_flight) {
     arrived(turn, packet, was_in_flight);
   };
   if (feedback.cumulative >= window_.oldest()) {
@@ -193,6 +175,7 @@ inline void Requestor::take_arrivals(const Turn& turn, const Feedback& feedback)
   if (feedback.bitmap != 0) {
     window_.arrived_bits(turn.context.sent, feedback.bitmap_base, feedback.bitmap, take);
   }
+  turn.peer.losses.on_sack(newest_arrived_);
 }
 
 void Requestor::tell_congestion_control(const Turn& turn, const wire::Sack& sack,
@@ -203,6 +186,8 @@ void Requestor::tell_congestion_control(const Turn& turn, const wire::Sack& sack
       (sack.cc_state.received_units - received_units_) & wire::kReceivedUnitsMask;
   const bool is_newer = units <= wire::kReceivedUnitsMask / 2;
   if (is_newer) received_units_ = sack.cc_state.received_units;
+  // Probes and their answers pass the queues of data: what they measure is the way without queues.
+  if (feedback.probe_sent) turn.peer.congestion.on_base_rtt(turn.now - *feedback.probe_sent);
   turn.peer.congestion.on_sack(
       {.now = turn.now,
        .newly_received = is_newer ? wire::kReceivedUnit * units : ByteCount(0),
@@ -232,50 +217,11 @@ void Requestor::mark_path(const Turn& turn, const wire::Sack& sack) {
       return change(sack.seth.trigger.is_probe() ? EvInput::kProbeMarked : EvInput::kMarked);
     case wire::PathMark::kAlwaysSkip: return change(EvInput::kAlwaysSkip);
     case wire::PathMark::kNone:
-      if (is_usable(peer.paths.state(*ev))) {
-        peer.reverse.confirm(*ev, peer.paths.profile().entry(*ev).plane, turn.now,
-                             peer.congestion.base_rtt());
+      if (!sack.seth.trigger.is_probe()) peer.paths.clean(*ev);
+      if (peer.paths.is_usable(*ev)) {
+        peer.confirm_reverse(*ev, peer.paths.profile().entry(*ev).plane, turn.now);
       }
   }
-}
-
-// Whether it is worth looking for lost packets: on each path everything arrives in order, and the
-// oldest packet is not late. Spares the search after nearly every SACK.
-inline bool Requestor::may_have_lost(const Turn& turn) {
-  Peer& peer = turn.peer;
-  const SentPacket& oldest = window_.packet(turn.context.sent, window_.oldest());
-  return peer.has_gap || oldest.transmissions > 1 ||
-         oldest.sent + reorder_tolerance(turn) < peer.arrived_sent;
-}
-
-// MRC 7.4.5: a packet is lost if a later one on the same path has arrived, or one on any path that
-// was sent so much later that a longer way does not explain it.
-void Requestor::find_lost(const Turn& turn) {
-  Peer& peer = turn.peer;
-  peer.has_gap = false;
-  const Instant excusable = peer.arrived_sent - reorder_tolerance(turn);
-  const Instant excusable_on_ev = peer.arrived_sent - turn.context.settings.reorder_floor;
-  // Where hosts jitter, a path that still delivers is slow, not dead, however far it is behind.
-  const Duration floor = turn.context.settings.reorder_floor;
-  const Instant silent_since = floor == Duration{} ? kNever : turn.now - floor;
-  unsigned candidates = kLossCandidatesPerSack;
-  window_.visit_in_flight(turn.context.sent, window_.next(),
-                          [&](UnwrappedPsn psn, SentPacket& packet) {
-                            if (!sent_before(packet.order, peer.arrived_order)) {
-                              // Nothing sent later has arrived; and what follows was sent later
-                              // still, unless this is a retransmission.
-                              return packet.transmissions > 1 && --candidates > 0;
-                            }
-                            const PathFlight::OnEv& on_ev = peer.flight->on_ev[packet.ev.raw()];
-                            const bool overtaken = sent_before(packet.order, on_ev.latest);
-                            const bool late = packet.sent < excusable && on_ev.heard < silent_since;
-                            if (late || (overtaken && packet.sent <= excusable_on_ev)) {
-                              lose(turn, psn, packet, Count::kRetransmitsLoss, true);
-                            } else if (overtaken) {
-                              peer.has_gap = true;  // to be looked at again
-                            }
-                            return --candidates > 0;
-                          });
 }
 
 // MRC 7.4.6: the answer to a probe shows what has not arrived, though it was sent long before.
@@ -288,24 +234,23 @@ void Requestor::find_lost_by_probe(const Turn& turn, const Feedback& feedback,
                                                               turn.context.settings.reorder_floor);
   window_.visit_in_flight(turn.context.sent, known_end, [&](UnwrappedPsn psn, SentPacket& packet) {
     if (packet.sent <= long_before) {
-      lose(turn, psn, packet, Count::kRetransmitsProbe, true);
+      lose(turn, psn, packet, Count::kRetransmitsProbe);
+      change_ev(turn.context, turn.connection.peer, turn.peer, packet.ev, EvInput::kMissing,
+                turn.now);
     }
     return true;
   });
+  turn.peer.network_is_empty = turn.peer.last_sent <= long_before;
 }
 
 // It is in flight no longer, and will be retransmitted.
 void Requestor::settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
   window_.mark_lost(turn.context.sent, psn);
   packet.lost_because = cause;
-  turn.peer.in_flight -= ByteCount(packet.size);
-  ++turn.peer.flight->on_ev[packet.ev.raw()].settled;
+  settle(turn, packet);
 }
 
-// A packet in flight has vanished: it will be retransmitted. Loss without a trace is the path's
-// failure (MRC 9.3.1), unless it is the peer that is silent.
-void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause,
-                     bool blame_path) {
+void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
   Peer& peer = turn.peer;
   settle_lost(turn, psn, packet, cause);
   peer.congestion.on_loss(
@@ -317,9 +262,6 @@ void Requestor::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Cou
                          .psn = psn.wrapped(),
                          .ev = packet.ev,
                          .value = static_cast<std::int64_t>(cause)});
-  }
-  if (blame_path) {
-    change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kLost, turn.now);
   }
 }
 
@@ -350,7 +292,9 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
     return std::nullopt;
   }
   SentPacket& packet = window_.packet(context.sent, psn);
-  if (turn.peer.paths.profile().entry(packet.ev).ev != neth.entropy) {
+  // It may have been retransmitted since.
+  if (turn.peer.paths.profile().entry(packet.ev).ev != neth.entropy ||
+      neth.tx_ticks != ticks_at(packet.sent)) {
     context.counters.add(Count::kDropNackStale);
     return std::nullopt;
   }
@@ -368,15 +312,17 @@ void Requestor::refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet,
                         wire::NackReason reason) {
   using wire::NackReason;
   if (!is_trim(reason)) {
-    return lose(turn, psn, packet, Count::kRetransmitsRefused, false);
+    return lose(turn, psn, packet, Count::kRetransmitsRefused);
   }
   Peer& peer = turn.peer;
   settle_lost(
       turn, psn, packet,
       reason == NackReason::kTrimmed ? Count::kRetransmitsTrim : Count::kRetransmitsTrimLastHop);
   // Both trims cut the window: MRC has no receiver credits that would (MRC 8).
-  peer.congestion.on_trim(
-      {.now = turn.now, .size = ByteCount(packet.size), .in_flight = peer.in_flight});
+  peer.congestion.on_trim({.now = turn.now,
+                           .size = ByteCount(packet.size),
+                           .in_flight = peer.in_flight,
+                           .last_hop = reason == NackReason::kTrimmedLastHop});
   // At the last hop it is the receiver that is overloaded, and no other path would help.
   if (reason == NackReason::kTrimmed) {
     change_ev(turn.context, turn.connection.peer, peer, packet.ev, EvInput::kTrimmed, turn.now);

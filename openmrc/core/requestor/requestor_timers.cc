@@ -159,9 +159,13 @@ bool Requestor::lose_expired(const Turn& turn, Instant expired) {
         if (packet.sent > expired) return true;
         // If nothing that was sent later has arrived, or nothing was heard when it should have
         // been, it is the peer that is silent, and no path is better than another.
-        const bool others_arrive = sent_before(packet.order, turn.peer.arrived_order) &&
+        const bool others_arrive = packet.sent < turn.peer.losses.newest_arrived() &&
                                    packet.sent + turn.peer.congestion.rtt() <= last_feedback_;
-        lose(turn, psn, packet, Count::kRetransmitsTimeout, others_arrive);
+        lose(turn, psn, packet, Count::kRetransmitsTimeout);
+        if (others_arrive) {
+          change_ev(turn.context, turn.connection.peer, turn.peer, packet.ev, EvInput::kLost,
+                    turn.now);
+        }
         return any = true;
       });
   return any;

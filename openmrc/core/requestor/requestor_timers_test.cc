@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -77,6 +79,19 @@ TEST(Requestor, ProbesAfterTwoRoundTripsOfSilence) {
   EXPECT_EQ(probes[0].peth.spdcid, wire::connection_id(peer.qpn()));
   EXPECT_EQ(probes[0].peth.dpdcid, wire::connection_id(ScriptedPeer::kRemoteQpn));
   EXPECT_EQ(peer.count(Count::kProbesSent), 1U);
+}
+
+// MRC 7.4.6. While everything is lost, probes do not help, and the timer is that of the timeout.
+TEST(Requestor, ProbesForARetransmissionOfAllThatWasInFlight) {
+  ScriptedPeer peer;
+  peer.post(1, kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[0], wire::NackReason::kPsnOutOfWindow));
+  peer.advance(kRtt * 3);  // no port is free
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+  const Instant before = peer.now();
+  EXPECT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(kTimeout)).size(), 1U);
+  EXPECT_EQ(peer.now(), before + kRtt * 2);
 }
 
 // MRC 7.4.6: what one peer's queue pairs ask must not outweigh what they send.
@@ -347,8 +362,11 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
 TEST(Requestor, DoesNotBlameThePathsIfThePeerFellSilentBeforeItCouldSpeakOfThem) {
   for (const bool spoke : {false, true}) {
     ScriptedPeer peer({.evs_per_plane = 64});
-    peer.post(1, 8 * kMtu);
-    const Sent sent = peer.collect();
+    peer.post(1, 4 * kMtu);
+    Sent sent = peer.collect();
+    peer.advance(nanoseconds(1));
+    peer.post(2, 4 * kMtu);
+    std::ranges::move(peer.collect(), std::back_inserter(sent));
     peer.advance(kRtt / 2);
     peer.deliver(peer.sack_out_of_order(4));
     if (spoke) {

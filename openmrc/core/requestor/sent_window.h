@@ -46,6 +46,9 @@ class SentWindow {
   SentPacket& packet(SentPool& pool, UnwrappedPsn psn) {
     return chunk(pool, psn.raw()).packets[index(psn.raw())];
   }
+  [[nodiscard]] SentRef ref(UnwrappedPsn psn) const {
+    return slots_[slot_of(psn.raw())] * 64 + static_cast<SentRef>(psn.raw() & 63);
+  }
 
   // Whether `append` may be called: the pool can give what is needed.
   [[nodiscard]] bool can_append(SentPool& pool) {
@@ -53,8 +56,11 @@ class SentWindow {
     if (slot != kNoElement) return true;
     slot = pool.take();
     if (slot == kNoElement) return false;
-    pool[slot].in_flight = 0;
-    pool[slot].lost = 0;
+    SentChunk& chunk = pool[slot];
+    chunk.in_flight = 0;
+    chunk.lost = 0;
+    chunk.again = 0;
+    chunk.first_psn = next_ & ~std::int64_t{63};
     return true;
   }
   SentPacket& append(SentPool& pool) {
@@ -77,6 +83,7 @@ class SentWindow {
     OPENMRC_DCHECK((at.lost & bit(psn.raw())) != 0, "only what is lost is retransmitted");
     at.lost &= ~bit(psn.raw());
     at.in_flight |= bit(psn.raw());
+    at.again |= bit(psn.raw());
     --lost_count_;
     return at.packets[index(psn.raw())];
   }
@@ -85,6 +92,7 @@ class SentWindow {
     SentChunk& at = chunk(pool, psn.raw());
     OPENMRC_DCHECK((at.in_flight & bit(psn.raw())) != 0, "only what is in flight gets lost");
     at.in_flight &= ~bit(psn.raw());
+    at.again &= ~bit(psn.raw());
     at.lost |= bit(psn.raw());
     lost_from_ = lost_count_ == 0 ? psn.raw() : std::min(lost_from_, psn.raw());
     ++lost_count_;
@@ -126,16 +134,12 @@ class SentWindow {
   // oldest first, until it returns false.
   template <class Visit>
   void visit_in_flight(SentPool& pool, UnwrappedPsn end, Visit&& visit) {
-    const std::int64_t stop = std::min(end.raw(), next_);
-    for (std::int64_t at = oldest_; at < stop; at = (at | 63) + 1) {
-      SentChunk& in = chunk(pool, at);
-      std::uint64_t left = in.in_flight & bits_between(at, std::min((at | 63) + 1, stop));
-      for (; left != 0; left &= left - 1) {
-        const int i = std::countr_zero(left);
-        const UnwrappedPsn psn((at & ~std::int64_t{63}) + i);
-        if (!visit(psn, in.packets[static_cast<std::size_t>(i)])) return;
-      }
-    }
+    visit_chunks(pool, end, visit, [](const SentChunk& in) { return in.in_flight; });
+  }
+  // The same for those that were sent once: that is the order in which they were sent.
+  template <class Visit>
+  void visit_sent_once(SentPool& pool, Visit&& visit) {
+    visit_chunks(pool, next(), visit, [](const SentChunk& in) { return in.in_flight & ~in.again; });
   }
 
   // Gives everything back; calls `dropped(SentPacket&)` for each packet in flight.
@@ -148,6 +152,20 @@ class SentWindow {
   }
 
  private:
+  template <class Visit, class Which>
+  void visit_chunks(SentPool& pool, UnwrappedPsn end, Visit&& visit, Which which) {
+    const std::int64_t stop = std::min(end.raw(), next_);
+    for (std::int64_t at = oldest_; at < stop; at = (at | 63) + 1) {
+      SentChunk& in = chunk(pool, at);
+      std::uint64_t left = which(in) & bits_between(at, std::min((at | 63) + 1, stop));
+      for (; left != 0; left &= left - 1) {
+        const int i = std::countr_zero(left);
+        const UnwrappedPsn psn((at & ~std::int64_t{63}) + i);
+        if (!visit(psn, in.packets[static_cast<std::size_t>(i)])) return;
+      }
+    }
+  }
+
   static std::size_t index(std::int64_t psn) { return static_cast<std::size_t>(psn & 63); }
   static std::uint64_t bit(std::int64_t psn) { return std::uint64_t{1} << (psn & 63); }
   // The bits of [from, to), which lie in one chunk.
@@ -166,14 +184,19 @@ class SentWindow {
 
   template <class Arrived>
   void take_arrived(SentChunk& in, std::uint64_t bits, Arrived&& arrived) {
-    const std::uint64_t in_flight = in.in_flight & bits;
-    const std::uint64_t lost = in.lost & bits;
+    std::uint64_t left = in.in_flight & bits;
     in.in_flight &= ~bits;
+    for (; left != 0; left &= left - 1) {
+      arrived(in.packets[static_cast<std::size_t>(std::countr_zero(left))], true);
+    }
+    if ((in.lost | in.again) == 0) [[likely]]
+      return;
+    left = in.lost & bits;
+    lost_count_ -= static_cast<std::uint32_t>(std::popcount(left));
     in.lost &= ~bits;
-    lost_count_ -= static_cast<std::uint32_t>(std::popcount(lost));
-    for (std::uint64_t left = in_flight | lost; left != 0; left &= left - 1) {
-      const int i = std::countr_zero(left);
-      arrived(in.packets[static_cast<std::size_t>(i)], (in_flight >> i & 1) != 0);
+    in.again &= ~bits;
+    for (; left != 0; left &= left - 1) {
+      arrived(in.packets[static_cast<std::size_t>(std::countr_zero(left))], false);
     }
   }
 

@@ -232,17 +232,19 @@ void Responder::on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed,
 
 // MRC 6.5, 7.4.6, 7.5.2: the fifth trigger.
 void Responder::on_probe(const Turn& turn, const wire::ReliabilityProbe& probe,
-                         const ArrivalInfo& arrival) {
+                         const ArrivalInfo& arrival, unsigned copies) {
   turn.context.counters.add(Count::kProbesReceived);
-  turn.context.queue_control({.kind = ControlItem::Kind::kSack,
-                              .mark = mark_of(arrival),
-                              .answers_probe = true,
-                              .id = probe.peth.id.raw(),
-                              .tx_ticks = probe.peth.sent.ticks,
-                              .serial = turn.connection.serial,
-                              .owner = turn.connection.index,
-                              .ev = arrival.ev,
-                              .psn = window_.cumulative()});
+  for (unsigned i = 0; i < copies; ++i) {
+    turn.context.queue_control({.kind = ControlItem::Kind::kSack,
+                                .mark = mark_of(arrival),
+                                .answers_probe = true,
+                                .id = probe.peth.id.raw(),
+                                .tx_ticks = probe.peth.sent.ticks,
+                                .serial = turn.connection.serial,
+                                .owner = turn.connection.index,
+                                .ev = arrival.ev,
+                                .psn = window_.cumulative()});
+  }
 }
 
 void Responder::fill(const Turn& turn, const ControlItem& item, wire::Sack& out) {

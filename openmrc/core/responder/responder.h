@@ -39,7 +39,9 @@ class Responder {
   [[nodiscard]] std::optional<Refusal> on_write(const Turn& turn, const wire::RdmaWrite& write,
                                                 const ArrivalInfo& arrival);
   void on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed, const ArrivalInfo& arrival);
-  void on_probe(const Turn& turn, const wire::ReliabilityProbe& probe, const ArrivalInfo& arrival);
+  // `copies`: of the answer; each takes a path of its own.
+  void on_probe(const Turn& turn, const wire::ReliabilityProbe& probe, const ArrivalInfo& arrival,
+                unsigned copies);
 
   // Fills in what a queued item stands for.
   void fill(const Turn& turn, const ControlItem& item, wire::Sack& out);

@@ -146,7 +146,7 @@ TEST(Responder, AnswersAProbeWithASackThatNamesIt) {
   peer.deliver(peer.write(2));
   peer.deliver(peer.probe(0x4321), {.ev = Ev(0xabcd)});
   const auto sent = sacks(peer);
-  ASSERT_EQ(sent.size(), 1U);
+  ASSERT_EQ(sent.size(), kSearchWidth);
   EXPECT_EQ(sent[0].seth.trigger, wire::SackTrigger::probe(wire::ProbeId(0x4321)));
   EXPECT_EQ(sent[0].seth.entropy, Ev(0xabcd));
   EXPECT_EQ(sent[0].cc_state.tx_ticks, 0x7777);
@@ -166,7 +166,7 @@ TEST(Responder, ShowsTheLowestGapToAProbeWhateverWasReportedBefore) {
   (void)sacks(peer);
   peer.deliver(peer.probe(1));
   const auto sent = sacks(peer);
-  ASSERT_EQ(sent.size(), 1U);
+  ASSERT_EQ(sent.size(), kSearchWidth);
   EXPECT_EQ(sent[0].seth.bitmap_base(), Psn(5001));
   EXPECT_EQ(sent[0].seth.sack_bitmap, 0b100U);
   EXPECT_EQ(sent[0].cc_state.ooo_count, 2);
@@ -310,7 +310,7 @@ TEST(Responder, TellsAProbeToLeaveAnUnwelcomePlaneToo) {
   peer.endpoint().set_plane_unwelcome(Plane(1), true);
   peer.deliver(peer.probe(7), {.plane = Plane(1)});
   const auto sent = sacks(peer);
-  ASSERT_EQ(sent.size(), 1U);
+  ASSERT_EQ(sent.size(), kSearchWidth);
   EXPECT_EQ(sent[0].seth.mark, wire::PathMark::kAlwaysSkip);
 }
 

@@ -243,6 +243,20 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
   nic_.send(packet, now_, window, worker);
 }
 
-void MrcHost::finish(Worker& worker) { application_.finish(worker); }
+void MrcHost::finish(Worker& worker) {
+  application_.finish(worker);
+  using core::Count;
+  constexpr std::array<Count, kRetransmitReasons> kReasons{
+      Count::kRetransmitsLoss,  Count::kRetransmitsProbe,       Count::kRetransmitsTimeout,
+      Count::kRetransmitsTrim,  Count::kRetransmitsTrimLastHop, Count::kRetransmitsRefused,
+      Count::kRetransmitsForAck};
+  const core::Counters& counters = endpoint_.counters();
+  Totals& totals = worker.stats.totals;
+  for (std::size_t i = 0; i < kRetransmitReasons; ++i) {
+    totals.retransmits[i] += counters.of(kReasons[i]);
+  }
+  totals.spurious_retransmits += counters.of(Count::kSpuriousRetransmits);
+  totals.evs_suspected += counters.of(Count::kEvsSuspected);
+}
 
 }  // namespace openmrc::sim

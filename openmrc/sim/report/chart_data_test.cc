@@ -94,7 +94,7 @@ TEST(Coarsened, AddsUpSlices) {
   EXPECT_EQ(coarse.buckets[0].payload_bytes[1], 3U * 900'000);
   EXPECT_EQ(coarse.buckets[1].marked, 3U + 4 + 5);
   EXPECT_EQ(coarse.buckets[1].queue_max_bytes[0], 50'005U);
-  EXPECT_EQ(coarse.buckets[16].ev_changes[2], 16);
+  EXPECT_EQ(coarse.buckets[16].ev_changes[3], 16);
   EXPECT_EQ(coarse.buckets[16].lost, 40U);
   EXPECT_EQ(coarse.buckets[17].retransmissions, 40U);
   EXPECT_EQ(coarse.buckets[32].trimmed, 3U);

@@ -236,8 +236,8 @@ ReportChart ev_chart(const RunResult& result) {
   Chart chart = time_chart(result, show_good ? "Paths by state" : "Paths that were not GOOD",
                            {.name = "EVs (paths of all connections)", .unit = Unit::kCount},
                            end_of_buckets(result));
-  const std::array<std::string, kEvStates> colors{series_color(2), series_color(1), series_color(3),
-                                                  series_color(4)};
+  const std::array<std::string, kEvStates> colors{series_color(2), series_color(1), series_color(5),
+                                                  series_color(3), series_color(4)};
   // The worst stand at the bottom, where their number can be read.
   for (std::size_t i = kEvStates; i > (show_good ? 0 : 1); --i) {
     const std::size_t state = i - 1;

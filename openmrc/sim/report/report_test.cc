@@ -212,7 +212,7 @@ TEST(ReportCharts, EvsAreCountedOn) {
   EXPECT_EQ(few.series[0].points[60].y, 0);
 
   RunResult result = sample_result();
-  result.buckets[10].ev_changes = {-300, 100, 200, 0};
+  result.buckets[10].ev_changes = {-300, 100, 0, 200, 0};
   const Chart many = report_charts(result, nullptr)[2].chart;
   EXPECT_EQ(many.title, "Paths by state");
   ASSERT_EQ(many.series.size(), 3U);

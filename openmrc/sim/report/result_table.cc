@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "openmrc/sim/result/figures.h"
 #include "openmrc/text/numbers.h"
@@ -65,11 +66,27 @@ void add_goodput(Rows& rows, const RunResult& result, const Figures& figures) {
                   share_of(totals.message_bytes_completed, totals.message_bytes_posted, "posted")});
 }
 
+// Those that have a reason other than trimming, and how many of them were spurious.
+void add_retransmits(Rows& rows, const Totals& totals) {
+  constexpr std::array<std::string_view, kRetransmitReasons> kNames{
+      "    declared lost", "    shown by a probe",      "    timeout", {}, {},
+      "    refused",       "    for an acknowledgement"};
+  for (std::size_t reason = 0; reason < kRetransmitReasons; ++reason) {
+    const std::uint64_t count = totals.retransmits[reason];
+    if (count == 0 || kNames[reason].empty()) continue;
+    rows.push_back({std::string(kNames[reason]), grouped(count),
+                    share_of(count, totals.data_packets_sent, "data packets")});
+  }
+  if (totals.spurious_retransmits == 0) return;
+  rows.push_back({"    spurious", grouped(totals.spurious_retransmits), "arrived late"});
+}
+
 void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
   const std::uint64_t data = totals.data_packets_sent;
   rows.push_back({"data packets sent", grouped(data), {}});
   rows.push_back({"  retransmits", grouped(totals.retransmissions),
                   share_of(totals.retransmissions, data, "data packets")});
+  add_retransmits(rows, totals);
   rows.push_back({"  marked (ECN)", grouped(totals.packets_marked), {}});
   rows.push_back({"  trimmed", grouped(totals.packets_trimmed),
                   share_of(totals.packets_trimmed, data, "data packets")});
@@ -88,6 +105,7 @@ void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
 void add_evs(Rows& rows, const RunResult& result, const Figures& figures) {
   if (result.evs == 0) return;
   rows.push_back({"EVs (paths)", grouped(result.evs), {}});
+  rows.push_back({"  suspected", grouped(result.totals.evs_suspected), "times"});
   rows.push_back({"  disabled", grouped(result.totals.evs_lost), "times, for loss"});
   rows.push_back({"  restored", grouped(result.totals.evs_readmitted), "times"});
   rows.push_back({"  disabled, most", grouped(figures.evs_out_most), "at a time"});

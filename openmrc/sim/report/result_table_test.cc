@@ -34,12 +34,14 @@ message bytes posted             336 MiB
 message bytes completed          336 MiB  100 % of posted
 data packets sent                 88,040
   retransmits                         40  0.0454 % of data packets
+    declared lost                     40  0.0454 % of data packets
   marked (ECN)                     4,950
   trimmed                              0
 control packets sent                 500
 packets lost                          40  0.0452 % of packets
   link down                           40
 EVs (paths)                          512
+  suspected                           20  times
   disabled                            16  times, for loss
   restored                            16  times
   disabled, most                      16  at a time

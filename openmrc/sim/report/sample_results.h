@@ -35,10 +35,10 @@ inline RunResult sample_result() {
     bucket.marked = at;
     result.buckets.push_back(bucket);
   }
-  result.buckets[50].ev_changes = {-16, 0, 16, 0};
+  result.buckets[50].ev_changes = {-16, 0, 0, 16, 0};
   result.buckets[50].lost = 40;
   result.buckets[51].retransmissions = 40;
-  result.buckets[60].ev_changes = {16, 0, -16, 0};
+  result.buckets[60].ev_changes = {16, 0, 0, -16, 0};
   for (std::uint32_t host = 0; host < 8; ++host) {
     result.flows.push_back({.from = host,
                             .to = (host + 1) % 8,
@@ -61,6 +61,8 @@ inline RunResult sample_result() {
   totals.retransmissions = 40;
   totals.message_bytes_posted = 8 * 44'000'000;
   totals.message_bytes_completed = 8 * 44'000'000;
+  totals.retransmits[static_cast<std::size_t>(RetransmitReason::kLoss)] = 40;
+  totals.evs_suspected = 20;
   totals.evs_lost = 16;
   totals.evs_readmitted = 16;
   return result;

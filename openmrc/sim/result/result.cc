@@ -31,6 +31,9 @@ Totals& Totals::operator+=(const Totals& other) {
   message_bytes_posted += other.message_bytes_posted;
   message_bytes_completed += other.message_bytes_completed;
   messages_failed += other.messages_failed;
+  for (std::size_t i = 0; i < kRetransmitReasons; ++i) retransmits[i] += other.retransmits[i];
+  spurious_retransmits += other.spurious_retransmits;
+  evs_suspected += other.evs_suspected;
   evs_lost += other.evs_lost;
   evs_readmitted += other.evs_readmitted;
   return *this;

@@ -44,6 +44,18 @@ enum class Loss : std::uint8_t {
 };
 inline constexpr std::size_t kLosses = 5;
 
+// Why packets were retransmitted, as the endpoint's counters have it.
+enum class RetransmitReason : std::uint8_t {
+  kLoss,
+  kProbe,
+  kTimeout,
+  kTrim,
+  kTrimLastHop,
+  kRefused,
+  kForAck,
+};
+inline constexpr std::size_t kRetransmitReasons = 7;
+
 // Packets and payload bytes, from the network's point of view. Every packet that a host sends ends
 // in exactly one of arrived and lost; a trimmed one arrives without its payload.
 struct Totals {
@@ -65,8 +77,11 @@ struct Totals {
   std::uint64_t message_bytes_posted = 0;
   std::uint64_t message_bytes_completed = 0;
   std::uint64_t messages_failed = 0;
-  std::uint64_t evs_lost = 0;        // times that an EV was disabled for loss
-  std::uint64_t evs_readmitted = 0;  // times that one was restored
+  std::array<std::uint64_t, kRetransmitReasons> retransmits{};  // by reason; RC has none
+  std::uint64_t spurious_retransmits = 0;  // packets declared lost that arrived late
+  std::uint64_t evs_suspected = 0;         // times that an EV was suspected of failure
+  std::uint64_t evs_lost = 0;              // times that an EV was disabled for loss
+  std::uint64_t evs_readmitted = 0;        // times that one was restored
 
   bool operator==(const Totals&) const = default;
   Totals& operator+=(const Totals& other);
@@ -76,8 +91,9 @@ struct Totals {
 enum class PortKind : std::uint8_t { kT0Up, kT1Down, kT0Down };
 inline constexpr std::size_t kPortKinds = 3;
 
-// EVs of all connections, by state (core::EvState's order: GOOD, SKIP, ASSUMED_BAD, DENIED).
-inline constexpr std::size_t kEvStates = 4;
+// EVs of all connections, by state (core::EvState's order: GOOD, SKIP, SUSPECT, ASSUMED_BAD,
+// DENIED).
+inline constexpr std::size_t kEvStates = 5;
 
 // One slice of time.
 struct Bucket {

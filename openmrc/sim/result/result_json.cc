@@ -29,7 +29,10 @@ auto named(Array& values, const std::array<const char*, kSize>& names) {
 
 constexpr std::array<const char*, kLosses> kLossNames{"link_down", "link_error", "data_full",
                                                       "control_full", "in_flight"};
-constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "assumed_bad", "denied"};
+constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "suspect", "assumed_bad",
+                                                           "denied"};
+constexpr std::array<const char*, kRetransmitReasons> kRetransmitNames{
+    "loss", "probe", "timeout", "trim", "trim_last_hop", "refused", "for_ack"};
 constexpr std::array<const char*, kPortKinds> kPortKindNames{"t0_up", "t1_down", "t0_down"};
 
 // The fields of each record, once, for writing and reading. `field` takes a name and a value.
@@ -56,6 +59,9 @@ void describe(T& totals, auto&& field) {
   field("message_bytes_posted", totals.message_bytes_posted);
   field("message_bytes_completed", totals.message_bytes_completed);
   field("messages_failed", totals.messages_failed);
+  field("retransmits", named(totals.retransmits, kRetransmitNames));
+  field("spurious_retransmits", totals.spurious_retransmits);
+  field("evs_suspected", totals.evs_suspected);
   field("evs_lost", totals.evs_lost);
   field("evs_readmitted", totals.evs_readmitted);
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/peer/loss_detector.h"
+
+namespace openmrc::core {
+
+void LossDetector::on_spurious(Duration late, Instant now, Duration base_rtt) {
+  on_reordered(std::min(std::max(late, lateness_ + base_rtt / 4), base_rtt * kToleranceMaxInRtts),
+               now);
+}
+
+LossDetector::Limits LossDetector::limits(Instant newest_arrived, Instant now, Duration base_rtt,
+                                          Duration floor) {
+  return {.late_before = newest_arrived - tolerance(now, base_rtt, floor),
+          .overtaken_before = newest_arrived - floor,
+          // Where hosts jitter, a path that still delivers is slow, not dead, however far it is
+          // behind.
+          .silent_since = floor == Duration{} ? kNever : now - floor};
+}
+
+LossDetector::Verdict LossDetector::judge(const SentPacket& packet, const Limits& limits) const {
+  const std::int16_t overtaken = overtaken_by(packet);
+  if (overtaken > 0 && packet.sent <= limits.overtaken_before) {
+    return overtaken > 1 ? Verdict::kOvertakenTwice : Verdict::kOvertaken;
+  }
+  if (packet.sent < limits.late_before && on_path_[packet.path.raw()].heard < limits.silent_since) {
+    return Verdict::kLate;
+  }
+  return Verdict::kInFlight;
+}
+
+}  // namespace openmrc::core
