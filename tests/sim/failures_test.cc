@@ -183,8 +183,8 @@ Shared share(const Scenario& scenario) {
   return {.both = goodput(result, {us(350), us(850)}), .second = rate};
 }
 
-// Figure 14: ECN moves the first flow, both near line rate. What it still sends over the shared path
-// is how it finds out that it is shared: docs/reproductions.md.
+// Figure 14: ECN moves the first flow, both near line rate. What it still sends over the shared
+// path is how it finds out that it is shared: docs/reproductions.md.
 TEST(PublishedFailures, EcnMovesAFlowToItsOtherPaths) {
   Scenario scenario = example("ecn-moves-a-flow");
   const Shared two_paths = share(scenario);
