@@ -47,9 +47,9 @@ inline constexpr unsigned kSearchWidth = 4;
 // The longest burst on one path: what segmentation offload takes in one call.
 inline constexpr unsigned kEvBurstMax = 64;
 
-// Each reliability probe takes another path, and so does its answer: when half of the paths fail in
-// both directions, one in four comes back. After so many without feedback it is the peer that is
-// silent, and they become rarer. So many may be answered after a later one has left.
+// Each reliability probe takes another path, and its answer several: where few paths are left, some
+// come back. After so many without feedback it is the peer that is silent, and they become rarer.
+// So many may be answered after a later one has left.
 inline constexpr unsigned kProbesBeforeBackoff = 16;
 
 // How many reliability probes may leave for one peer in a round trip, of all its queue pairs
