@@ -114,8 +114,8 @@ FileDescriptor bare_socket(const Ipv6Address& address, std::uint16_t port) {
   const int big = 4 * 1024 * 1024;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &big, sizeof big);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &big, sizeof big);
-  const sockaddr_in6 own = datapath::socket_address(address, port);
-  require(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0, "bind");
+  const datapath::SocketAddress own(address, port);
+  require(::bind(socket.get(), own.get(), own.size()) == 0, "bind");
   return socket;
 }
 
@@ -127,7 +127,7 @@ std::uint64_t bare_send(const Variant& variant, const Clock& clock) {
   const std::size_t per_message = variant.offload ? kSegments : 1;
   const std::size_t messages = variant.offload ? 2 : kBurst;
   std::vector<std::byte> data(kDatagram * per_message);
-  sockaddr_in6 to = datapath::socket_address(kB, kBarePort);
+  datapath::SocketAddress to(kB, kBarePort);
   iovec piece{.iov_base = data.data(), .iov_len = data.size()};
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(2)> control{};
   const cmsghdr header{.cmsg_len = CMSG_LEN(2), .cmsg_level = IPPROTO_UDP, .cmsg_type = 103};
@@ -136,8 +136,8 @@ std::uint64_t bare_send(const Variant& variant, const Clock& clock) {
   std::memcpy(control.data() + CMSG_LEN(0), &segment, sizeof segment);
   std::vector<mmsghdr> burst(messages);
   for (mmsghdr& message : burst) {
-    message.msg_hdr.msg_name = &to;
-    message.msg_hdr.msg_namelen = sizeof to;
+    message.msg_hdr.msg_name = to.get();
+    message.msg_hdr.msg_namelen = to.size();
     message.msg_hdr.msg_iov = &piece;
     message.msg_hdr.msg_iovlen = 1;
     if (!variant.offload) continue;

@@ -28,8 +28,10 @@ endfunction()
 
 # openmrc_library(NAME <folder> [PURE] [DESCRIPTION <text>] [LINK_PRIVATE <libraries>...]
 #                 [EXCEPT <files>...] [TEST_LINK <libraries>...])
-#   PURE         it performs no I/O and throws nothing: built without exceptions, and held to the list
-#                of forbidden headers by scripts/check-purity.
+#   PURE         it performs no I/O and throws nothing itself: held to the list of forbidden headers
+#                and words by scripts/check-purity. Not built with -fno-exceptions: a container that
+#                gets no memory throws, and link-time optimisation would take what calls this library
+#                for code that cannot see that, and drop its handlers.
 #   DESCRIPTION  what pkg-config says of it.
 #   EXCEPT       sources and tests that another target of the folder is made of.
 # What it may include of the project it links; layers.txt says what that is.
@@ -77,7 +79,6 @@ function(openmrc_library)
   # What no header declares is nobody else's.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wmissing-declarations>)
   if(arg_PURE)
-    target_compile_options(${target} PRIVATE -fno-exceptions)
     set_property(GLOBAL APPEND PROPERTY OPENMRC_PURE_FOLDERS "${here}")
   endif()
   set_property(GLOBAL APPEND PROPERTY OPENMRC_LIBRARIES ${arg_NAME})

@@ -11,9 +11,12 @@ function(openmrc_shared_library target)
     OUTPUT_NAME ${arg_NAME}
     SOVERSION ${arg_VERSION}
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/${arg_FOLDER}"
-    INSTALL_RPATH "$ORIGIN:$ORIGIN/.."
     BUILD_RPATH_USE_ORIGIN ON
     CXX_VISIBILITY_PRESET default)
+  if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # where the loader looks anyway
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/..")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY OPENMRC_SHARED_LIBRARIES ${target})
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_link_libraries(${target} PRIVATE openmrc_flags)
   # Applications unload plugins while threads of the runtime still run.

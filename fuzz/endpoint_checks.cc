@@ -334,10 +334,7 @@ void World::check_still_sends() {
 void World::finish() {
   compares_bytes_ = false;
   unanswered_.clear();
-  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-    set_port(plane, true);
-    endpoint_->set_plane_unwelcome(Plane(static_cast<std::uint8_t>(plane)), false);
-  }
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) set_port(plane, true);
   poll_all();
   for (std::size_t i = 0; i < kSlots; ++i) check_still_answers(i);
   check();

@@ -167,10 +167,6 @@ class Program {
     const std::uint8_t penalty = input_.u8();
     if (local) FUZZ_CHECK(endpoint_.set_receiver_penalty(*local, penalty, true) == (penalty < 128));
   }
-  void set_unwelcome() {
-    const std::uint8_t choice = input_.u8();
-    endpoint_.set_plane_unwelcome(Plane(choice % kPlanes), (choice & 2) != 0);
-  }
   void register_again() { world_.register_again(); }
 
   // Time, and what leaves.
@@ -213,7 +209,7 @@ class Program {
       &Program::set_ev_denied,
       &Program::offer_mpr,
       &Program::set_penalty,
-      &Program::set_unwelcome,
+      &Program::set_port,
       &Program::register_again,
       &Program::wait,
       &Program::wait_long,

@@ -59,10 +59,13 @@ void decode(const Arrival& arrival, Bytes& buffer, std::size_t at, std::size_t s
   }
 }
 
+// Over IPv4 if the port is odd.
 Arrival arrival_from(FuzzInput& input) {
-  return {.flow_label = input.u16() * 16u + input.u8() % 16u,
-          .source_port = input.u16(),
-          .traffic_byte = input.u8()};
+  Arrival arrival{.flow_label = input.u16() * 16u + input.u8() % 16u,
+                  .source_port = input.u16(),
+                  .traffic_byte = input.u8()};
+  if (arrival.source_port % 2 != 0) arrival.source = wire::mapped(wire::Ipv4Address(1));
+  return arrival;
 }
 
 // Datagrams of one length, the last may be shorter.
@@ -89,6 +92,7 @@ void control(FuzzInput& input) {
   message.msg_namelen = sizeof from;
   message.msg_flags = input.flag() ? MSG_TRUNC : 0;
   const ConstBytes rest = rest_of(input);
+  if (rest.size() % 2 != 0) from.sin6_family = AF_INET;  // at the same place in both
   message.msg_control = room.data();
   message.msg_controllen = std::min(rest.size(), room.size());
   std::ranges::copy(rest.first(message.msg_controllen), room.begin());

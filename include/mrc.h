@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-// Bytes that a vendor gives a meaning. OpenMRC keeps them and gives them none.
+// Bytes that a vendor gives a meaning. OpenMRC keeps them; mrc_openmrc.h says which it reads.
 #define MRC_MAX_VENDOR_CFG_SIZE 128
 
 // Masks are int and use bit 31, the sign: test them with &, never with >.
@@ -127,7 +127,7 @@ struct mrc_qp_init_attr {
 struct mrc_qp_attr {
   // In units of 128 PSNs.
   struct {
-    uint8_t mpr;       // as requester
+    uint8_t mpr;       // as requester; of a connection, what the peer offers at the moment
     uint8_t mpr_dest;  // as responder
   } mpr;
   // Writes with immediate in flight at once; the requester holds back those beyond. MRC knows no
@@ -251,6 +251,7 @@ int mrc_query_qp(struct mrc_qp* qp, struct ibv_qp_attr* vattr, int vattr_mask,
 // [errno] RESET to INIT to RTR to RTS, by IBV_QP_STATE; from anywhere to ERR and to RESET. What the
 // other masks of ibv_modify_qp name that MRC has an attribute of its own for (timeout, retries), or
 // does not have (RNR, atomics, migration), is ignored. mrc_attr may be NULL if mrc_attr_mask is 0.
+// In RTR and RTS, with MRC_QP_CAP_DYNAMIC_MPR, mpr_dest may change: 1 to what it was at RTR.
 int mrc_modify_qp(struct mrc_qp* qp, struct ibv_qp_attr* vattr, int vattr_mask,
                   struct mrc_qp_attr* mrc_attr, int mrc_attr_mask);
 

@@ -2,7 +2,8 @@
 #pragma once
 
 // OpenMRC for applications: open the host, register memory, connect queue pairs, write.
-// docs/guide/cpp.md has the rules, examples/cpp/write.cc is a whole program.
+// docs/guide/cpp.md has the rules, examples/cpp/write.cc is a whole program. C++23; the target in
+// CMake is OpenMRC::openmrc, the name in pkg-config openmrc.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -55,14 +55,29 @@ void Agent::event_lost(ClientId client) {
 Reply Agent::answer(Client& client, const Request& request, std::vector<Outgoing>& also) {
   return std::visit(
       [&]<class T>(const T& each) {
-        if (kModifies<T> && !client.may_modify) {
-          return reply_of(refused(EPERM, "only the administrator may change this"));
+        if constexpr (kModifies<T>) {
+          return this->modify(client, each, also);
+        } else {
+          return this->do_request(client, each, also);
         }
-        Reply reply = do_request(client, each, also);
-        if (kModifies<T> && (reply.outcome.ok() || reply.outcome.entries_done > 0)) changed_ = true;
-        return reply;
       },
       request);
+}
+
+template <class Modification>
+Reply Agent::modify(Client& client, const Modification& request, std::vector<Outgoing>& also) {
+  if (!client.may_modify) {
+    return reply_of(refused(EPERM, "only the administrator may change this"));
+  }
+  ProfileStore::Snapshot before = store_.snapshot();
+  Reply reply = do_request(client, request, also);
+  const bool changed = reply.outcome.ok() || reply.outcome.entries_done > 0;
+  if (!changed) return reply;
+  Outcome saved = save_();
+  if (saved.ok()) return reply;
+  store_.roll_back(std::move(before));
+  also.clear();
+  return reply_of(std::move(saved));
 }
 
 Reply Agent::do_request(Client& /*client*/, const QueryDevice& /*request*/,

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "openmrc/agent/agent_protocol.h"
@@ -30,8 +32,14 @@ class Agent {
     std::vector<std::string> interfaces{};  // by port
   };
 
+  // Makes what is in the store outlive the agent, before a change is answered. If it fails, the
+  // change is undone, and the outcome is the answer.
+  using Save = std::function<Outcome()>;
+
   // `store` outlives this.
-  Agent(ProfileStore& store, Names names) : store_(store), names_(std::move(names)) {}
+  Agent(
+      ProfileStore& store, Names names, Save save = [] { return Outcome{}; })
+      : store_(store), names_(std::move(names)), save_(std::move(save)) {}
 
   // `may_modify`: it belongs to the administrator.
   void connect(ClientId client, bool may_modify);
@@ -44,8 +52,6 @@ class Agent {
   // The message of an event was not sent: the next one says so.
   void event_lost(ClientId client);
 
-  // Whether something has changed that outlives the agent, since the last time it was asked.
-  [[nodiscard]] bool take_changed() { return std::exchange(changed_, false); }
   [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
 
  private:
@@ -59,6 +65,8 @@ class Agent {
   };
 
   Reply answer(Client& client, const Request& request, std::vector<Outgoing>& also);
+  template <class Modification>
+  Reply modify(Client& client, const Modification& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const QueryDevice& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const ListProfiles& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const QueryPort& request, std::vector<Outgoing>& also);
@@ -82,8 +90,8 @@ class Agent {
 
   ProfileStore& store_;
   Names names_;
+  Save save_;
   std::map<ClientId, Client> clients_;
-  bool changed_ = false;
   std::uint64_t refused_messages_ = 0;
 };
 

@@ -98,15 +98,24 @@ Reply AgentClient::call(const Request& request, const Handler& first) {
     lock.lock();
     error = send(request, handler, &number);
   }
+  // The agent has closed; its last word, if there is one, is read on the client's thread.
+  if (error == EPIPE || error == ECONNRESET) {
+    answered_.wait_until(lock, end, [&] { return !connected_; });
+  }
   if (error == EMSGSIZE) return failed(E2BIG, "the request is longer than a message may be");
   if (error != 0 && error != EAGAIN) {
-    return failed(ENOTCONN, "no agent answers at " + options_.path + ": is mrcd running?");
+    return failed(ENOTCONN, why_not_connected());
   }
   if (error == 0 && answered_.wait_until(lock, end, [&] { return answer->has_value(); })) {
     return std::move(**answer);
   }
   pending_.erase(number);
   return failed(ETIMEDOUT, "the agent at " + options_.path + " does not answer");
+}
+
+std::string AgentClient::why_not_connected() const {
+  if (!refusal_.empty()) return refusal_;
+  return "no agent answers at " + options_.path + ": is mrcd running?";
 }
 
 Result<EvProfileImage, Outcome> AgentClient::use(EvProfileId id) {

@@ -103,6 +103,7 @@ class AgentClient {
   void send_or_leave(const Request& request, Handler handler = [](const Reply&) {});
   void keep_states(EvProfileId id, const Reply& reply);
   void keep_ports(const Reply& reply);
+  [[nodiscard]] std::string why_not_connected() const;
 
   const Options options_;
   mutable std::mutex mutex_;
@@ -111,7 +112,8 @@ class AgentClient {
   datapath::FileDescriptor wake_;
   bool connected_ = false;
   bool stop_ = false;
-  bool leave_ = false;  // the connection is of no use
+  bool leave_ = false;   // the connection is of no use
+  std::string refusal_;  // why the agent takes no connection of ours; empty: it does
   CallNumber next_call_ = 1;
   std::map<CallNumber, Handler> pending_;
   std::map<EvProfileId, Use> ev_uses_;

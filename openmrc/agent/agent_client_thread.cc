@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <variant>
 
+#include "openmrc/agent/admission.h"
 #include "openmrc/agent/agent_client.h"
 #include "openmrc/agent/agent_socket.h"
 
@@ -18,6 +19,8 @@ using datapath::FileDescriptor;
 
 constexpr std::size_t kReportsPerMessage = 256;
 constexpr Duration kForEver = seconds(3600);
+// An agent that takes no more clients is not asked so often.
+constexpr Duration kRefusedRetryInterval = seconds(1);
 
 bool is_denied(const EvStatus& status) { return status.state == MRC_CTL_EV_DENIED; }
 
@@ -43,18 +46,20 @@ std::vector<EvStatus> denials(const std::vector<EvStatus>& before,
 void AgentClient::run() {
   for (;;) {
     bool connected = false;
+    Duration longest = kForEver;
     {
       const std::lock_guard lock(mutex_);
       if (stop_) return;
       connected = connected_;
+      if (!connected) longest = refusal_.empty() ? options_.retry_interval : kRefusedRetryInterval;
     }
-    wait(connected ? kForEver : options_.retry_interval);
+    wait(longest);
     if (!connected) {
       try_connect();
       continue;
     }
-    send_reports();
     read_all();
+    send_reports();
   }
 }
 
@@ -115,7 +120,9 @@ void AgentClient::disconnect() {
   connected_ = false;
   leave_ = false;
   unsent_.clear();
-  const Reply gone{.outcome = refused(ENOTCONN, "the agent at " + options_.path + " has gone")};
+  const Reply gone{.outcome = refused(ENOTCONN, refusal_.empty()
+                                                    ? "the agent at " + options_.path + " has gone"
+                                                    : refusal_)};
   for (const auto& [number, handler] : std::exchange(pending_, {})) handler(gone);
   answered_.notify_all();
 }
@@ -140,6 +147,8 @@ void AgentClient::take_reply(const NumberedReply& reply) {
   std::vector<Push> pushes;
   {
     const std::lock_guard lock(mutex_);
+    const bool is_refusal = reply.call == 0 && reply.reply.outcome.error == kTooManyClients;
+    refusal_ = is_refusal ? reply.reply.outcome.why : std::string{};
     const auto handler = pending_.extract(reply.call);
     if (handler.empty()) return;  // its caller does not wait any more
     handler.mapped()(reply.reply);

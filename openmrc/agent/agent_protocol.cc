@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "openmrc/agent/profiles/profile_json.h"
+#include "openmrc/text/file_limits.h"
 
 namespace openmrc::libmrc {
 
@@ -200,6 +201,10 @@ Envelope open_envelope(std::string_view message) {
   Envelope envelope;
   if (message.size() > kAgentMessageMax) {
     envelope.error = "is longer than a message may be";
+    return envelope;
+  }
+  if (const auto depth = text::check_json_depth(message); !depth) {
+    envelope.error = "is too deep: " + depth.error();
     return envelope;
   }
   envelope.json = Json::parse(message, nullptr, false);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,19 +22,21 @@ using datapath::FileDescriptor;
 using host::Error;
 
 constexpr ClientId kListener = 0;
-constexpr std::size_t kClientsMax = 1000;
 // A client that is further behind has stopped reading. It is cut off, and may connect again.
 constexpr std::size_t kWaitingMax = 1024;
+constexpr std::size_t kWaitingBytesMax = std::size_t{1024} * 1024;
 // Messages of one client before others have their turn.
 constexpr int kBurst = 16;
+// New clients before those that are connected have their turn.
+constexpr int kAcceptBurst = 64;
 
 std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-bool may_modify(int socket) {
+std::optional<uid_t> user_behind(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.uid == 0 || peer.uid == ::geteuid();
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
+  return peer.uid;
 }
 
 }  // namespace
@@ -43,10 +46,11 @@ AgentServer::AgentServer(std::string path, Agent& agent, FileDescriptor listener
     : path_(std::move(path)),
       agent_(&agent),
       listener_(std::move(listener)),
-      events_(std::move(events)) {}
+      events_(std::move(events)),
+      admission_(::geteuid()) {}
 
 AgentServer::~AgentServer() {
-  if (listener_.is_open()) ::unlink(path_.c_str());
+  if (listener_.is_open() && !path_.empty()) ::unlink(path_.c_str());
 }
 
 Result<AgentServer, Error> AgentServer::open(const std::string& path, Agent& agent) {
@@ -63,8 +67,17 @@ Result<AgentServer, Error> AgentServer::open(const std::string& path, Agent& age
     return failure(Error{.what = path + " cannot be served: " + reason(listener.error()),
                          .remedy = "run as root, or name a socket in a folder of yours: --socket"});
   }
+  return serve_on(path, std::move(*listener), agent);
+}
+
+Result<AgentServer, Error> AgentServer::adopt(FileDescriptor listener, Agent& agent) {
+  return serve_on({}, std::move(listener), agent);
+}
+
+Result<AgentServer, Error> AgentServer::serve_on(std::string path, FileDescriptor listener,
+                                                 Agent& agent) {
   FileDescriptor events(::epoll_create1(EPOLL_CLOEXEC));
-  AgentServer server(path, agent, std::move(*listener), std::move(events));
+  AgentServer server(std::move(path), agent, std::move(listener), std::move(events));
   if (!server.events_.is_open() ||
       !server.watch(server.listener_.get(), kListener, false, EPOLL_CTL_ADD)) {
     return failure(Error{.what = "epoll: " + reason(errno)});
@@ -88,7 +101,7 @@ bool AgentServer::serve_once(int timeout_milliseconds) {
     const epoll_event& event = ready[static_cast<std::size_t>(i)];
     const ClientId id = event.data.u64;
     if (id == kListener) {
-      accept_client();
+      accept_clients();
       continue;
     }
     if (!clients_.contains(id)) continue;  // closed a moment ago
@@ -98,13 +111,30 @@ bool AgentServer::serve_once(int timeout_milliseconds) {
   return true;
 }
 
-void AgentServer::accept_client() {
-  FileDescriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket.is_open() || clients_.size() >= kClientsMax) return;
+void AgentServer::accept_clients() {
+  for (int i = 0; i < kAcceptBurst; ++i) {
+    FileDescriptor socket(
+        ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket.is_open()) return;
+    add_client(std::move(socket));
+  }
+}
+
+void AgentServer::add_client(FileDescriptor socket) {
+  const auto user = user_behind(socket.get());
+  if (!user) return;
+  if (auto admitted = admission_.admit(*user); !admitted) {
+    const NumberedReply refusal{.reply = {.outcome = std::move(admitted.error())}};
+    send_message(socket.get(), encode(refusal));
+    return;
+  }
   const ClientId id = next_client_++;
-  if (!watch(socket.get(), id, false, EPOLL_CTL_ADD)) return;
-  agent_->connect(id, may_modify(socket.get()));
-  clients_[id].socket = std::move(socket);
+  if (!watch(socket.get(), id, false, EPOLL_CTL_ADD)) {
+    admission_.leave(*user);
+    return;
+  }
+  agent_->connect(id, admission_.is_administrator(*user));
+  clients_[id] = {.socket = std::move(socket), .user = *user};
 }
 
 bool AgentServer::read_from(ClientId id) {
@@ -141,7 +171,8 @@ void AgentServer::send(const Agent::Outgoing& message) {
     agent_->event_lost(message.to);
     return;
   }
-  if (client.waiting.size() >= kWaitingMax) {
+  client.waiting_bytes += message.message.size();
+  if (client.waiting.size() >= kWaitingMax || client.waiting_bytes > kWaitingBytesMax) {
     close(message.to);
     return;
   }
@@ -160,6 +191,7 @@ bool AgentServer::write_waiting(ClientId id) {
       close(id);
       return false;
     }
+    client.waiting_bytes -= client.waiting.front().size();
     client.waiting.pop_front();
   }
   client.wants_to_write = !watch(client.socket.get(), id, false, EPOLL_CTL_MOD);
@@ -167,7 +199,10 @@ bool AgentServer::write_waiting(ClientId id) {
 }
 
 void AgentServer::close(ClientId id) {
-  clients_.erase(id);
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;
+  admission_.leave(found->second.user);
+  clients_.erase(found);
   agent_->disconnect(id);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "openmrc/agent/admission.h"
 #include "openmrc/agent/agent.h"
 #include "openmrc/base/result.h"
 #include "openmrc/datapath/file_descriptor.h"
@@ -22,6 +25,8 @@ class AgentServer {
   // Makes the socket, with its folder. Refused if another agent serves there; what a dead one has
   // left behind is removed. `agent` outlives this.
   static Result<AgentServer, host::Error> open(const std::string& path, Agent& agent);
+  // Serves a socket that is listened on already, and that its maker removes.
+  static Result<AgentServer, host::Error> adopt(datapath::FileDescriptor listener, Agent& agent);
   AgentServer(AgentServer&&) = default;
   ~AgentServer();
 
@@ -34,13 +39,18 @@ class AgentServer {
  private:
   struct Client {
     datapath::FileDescriptor socket{};
+    uid_t user = 0;
     std::deque<std::string> waiting{};  // messages that it has not taken yet
-    bool wants_to_write = false;        // epoll knows
+    std::size_t waiting_bytes = 0;
+    bool wants_to_write = false;  // epoll knows
   };
 
   AgentServer(std::string path, Agent& agent, datapath::FileDescriptor listener,
               datapath::FileDescriptor events);
-  void accept_client();
+  static Result<AgentServer, host::Error> serve_on(std::string path,
+                                                   datapath::FileDescriptor listener, Agent& agent);
+  void accept_clients();
+  void add_client(datapath::FileDescriptor socket);
   // False if the client is gone.
   bool read_from(ClientId id);
   bool write_waiting(ClientId id);
@@ -48,10 +58,11 @@ class AgentServer {
   void close(ClientId id);
   [[nodiscard]] bool watch(int descriptor, ClientId id, bool for_writing, int operation) const;
 
-  std::string path_;
+  std::string path_;  // empty if the socket is not ours to remove
   Agent* agent_;
   datapath::FileDescriptor listener_;
   datapath::FileDescriptor events_;
+  Admission admission_;
   std::map<ClientId, Client> clients_;
   ClientId next_client_ = 1;  // 0 is the listener
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/agent/agent_socket.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -18,7 +20,9 @@ namespace {
 
 using datapath::FileDescriptor;
 
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 1024;
+// An agent whose backlog is full is waited for.
+constexpr timeval kConnectTimeout{.tv_sec = 1, .tv_usec = 0};
 // Everybody may ask and use; who may change is decided by the user behind the connection.
 constexpr mode_t kForEverybody = 0666;
 
@@ -30,8 +34,8 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-FileDescriptor new_socket() {
-  return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+FileDescriptor new_socket(int flags = 0) {
+  return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
 }
 
 }  // namespace
@@ -41,7 +45,9 @@ Result<FileDescriptor, int> connect_to_agent(const std::string& path) {
   if (!address) return failure(ENAMETOOLONG);
   FileDescriptor socket = new_socket();
   if (!socket.is_open()) return failure(errno);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kConnectTimeout, sizeof kConnectTimeout);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+      ::fcntl(socket.get(), F_SETFL, O_NONBLOCK) != 0) {
     return failure(errno);
   }
   return socket;
@@ -50,7 +56,7 @@ Result<FileDescriptor, int> connect_to_agent(const std::string& path) {
 Result<FileDescriptor, int> listen_as_agent(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return failure(ENAMETOOLONG);
-  FileDescriptor socket = new_socket();
+  FileDescriptor socket = new_socket(SOCK_NONBLOCK);
   if (!socket.is_open()) return failure(errno);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       ::chmod(path.c_str(), kForEverybody) != 0 || ::listen(socket.get(), kBacklog) != 0) {
@@ -68,10 +74,16 @@ int send_message(int socket, std::string_view message) {
 
 Result<std::string, int> receive_message(int socket) {
   std::string message(kAgentMessageMax, '\0');
-  ssize_t length = 0;
-  do {
-    length = ::recv(socket, message.data(), message.size(), MSG_TRUNC);
-  } while (length < 0 && errno == EINTR);
+  const auto take = [&] {
+    ssize_t length = 0;
+    do {
+      length = ::recv(socket, message.data(), message.size(), MSG_TRUNC);
+    } while (length < 0 && errno == EINTR);
+    return length;
+  };
+  ssize_t length = take();
+  // The other side has closed with messages of ours unread. What it sent before comes next.
+  if (length < 0 && errno == ECONNRESET) length = take();
   if (length < 0) return failure(errno);
   if (length == 0) return failure(ECONNRESET);  // there are no empty messages
   if (static_cast<std::size_t>(length) > message.size()) return failure(EMSGSIZE);

@@ -12,6 +12,7 @@
 // non-blocking; errors are errno values.
 namespace openmrc::libmrc {
 
+// Waits for at most a second, if more clients want to connect than the agent has accepted.
 Result<datapath::FileDescriptor, int> connect_to_agent(const std::string& path);
 Result<datapath::FileDescriptor, int> listen_as_agent(const std::string& path);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/agent/agent_state_file.h"
 
-#include <cerrno>
+#include <fmt/format.h>
+
 #include <cstdint>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "openmrc/agent/durable_file.h"
 #include "openmrc/agent/profiles/profile_json.h"
+#include "openmrc/text/file_limits.h"
 
 namespace openmrc::libmrc {
 
@@ -63,7 +63,8 @@ std::string state_text(const ProfileStore& store) {
 
 Result<void, std::string> restore_state(std::string_view text, ProfileStore& store,
                                         std::vector<std::string>& left_out) {
-  if (text.empty()) return {};
+  if (text.empty()) return failure(std::string("the file is empty"));
+  if (const auto depth = text::check_json_depth(text); !depth) return failure(depth.error());
   SavedState state;
   const std::string error = read_json(Json::parse(text, nullptr, false), state);
   if (!error.empty()) return failure("what was saved " + error);
@@ -85,28 +86,27 @@ Result<void, std::string> restore_state(std::string_view text, ProfileStore& sto
   return {};
 }
 
-Result<void, std::string> write_state_file(const std::filesystem::path& file,
-                                           std::string_view text) {
-  std::error_code error;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  std::filesystem::path fresh = file;
-  fresh += ".new";
-  {
-    std::ofstream out(fresh, std::ios::trunc | std::ios::binary);
-    out << text << std::flush;
-    if (!out) return failure(fresh.string() + " cannot be written");
-  }
-  std::filesystem::rename(fresh, file, error);
-  if (error) return failure(file.string() + " cannot be written: " + error.message());
-  return {};
+Outcome save_state(const std::filesystem::path& file, const ProfileStore& store) {
+  const auto replaced = replace_file(file, state_text(store));
+  if (replaced) return {};
+  const FileFailure& why = replaced.error();
+  return refused(why.error, fmt::format("not changed, because it cannot be saved: {}; to fix: {}",
+                                        why.what, why.remedy));
 }
 
-Result<std::string, std::string> read_state_file(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return std::string{};
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return failure(file.string() + " cannot be read");
-  return std::string(std::istreambuf_iterator<char>(in), {});
+Result<LoadedState, host::Error> load_state(const std::filesystem::path& file,
+                                            ProfileStore& store) {
+  const auto text = read_file(file, kStateBytesMax);
+  if (!text) return failure(host::Error{.what = text.error().what, .remedy = text.error().remedy});
+  LoadedState loaded{.found = text->has_value()};
+  if (!loaded.found) return loaded;
+  if (const auto restored = restore_state(**text, store, loaded.left_out); !restored) {
+    return failure(host::Error{.what = fmt::format("{}: {}", file.string(), restored.error()),
+                               .remedy =
+                                   "restore it from a backup, or move it away to begin without "
+                                   "profiles"});
+  }
+  return loaded;
 }
 
 }  // namespace openmrc::libmrc

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
+#include <ranges>
 #include <variant>
 
 #include "openmrc/agent/agent_state_file.h"
@@ -22,7 +21,9 @@ constexpr ClientId kOther = 3;
 
 // An agent with a controller and two applications, and one GEN profile that is ONLINE.
 struct AgentTest : ::testing::Test {
-  AgentTest() : device(2), agent(device.store, {.host = "h0", .interfaces = {"p0", "p1"}}) {
+  AgentTest()
+      : device(2),
+        agent(device.store, {.host = "h0", .interfaces = {"p0", "p1"}}, [this] { return save(); }) {
     agent.connect(kController, true);
     agent.connect(kApplication, false);
     agent.connect(kOther, false);
@@ -31,6 +32,12 @@ struct AgentTest : ::testing::Test {
                         {{.width = 16, .init = 0, .min = 0, .max = 0xffff, .mask = 0xffff}});
     device.go_online(0, MRC_CTL_EV_ASSUMED_BAD);
     first_ev = device.store.evs().find(kProfile).evs.front().ev;
+  }
+
+  Outcome save() {
+    ++saves;
+    if (save_error.ok()) saved_texts.push_back(state_text(device.store));
+    return save_error;
   }
 
   // The answer; what others are told is left in `told`.
@@ -56,6 +63,9 @@ struct AgentTest : ::testing::Test {
                            .change = {.edits = {{{.ev = first_ev, .state = MRC_CTL_EV_DENIED}}}}};
   }
 
+  std::size_t saves = 0;
+  std::vector<std::string> saved_texts;
+  Outcome save_error;
   TestDevice device;
   Agent agent;
   EvKey first_ev;
@@ -172,14 +182,58 @@ TEST_F(AgentTest, WhatMakesNoSenseIsAnsweredAndCounted) {
   EXPECT_EQ(std::get<DeviceInfo>(ask(kApplication, QueryDevice{}).body).refused_messages, 2);
 }
 
-TEST_F(AgentTest, KnowsWhenThereIsSomethingToSave) {
-  EXPECT_FALSE(agent.take_changed());
+TEST_F(AgentTest, AChangeIsSavedBeforeItIsAnswered) {
   ask(kController, deny());
-  EXPECT_TRUE(agent.take_changed());
-  EXPECT_FALSE(agent.take_changed());
+  EXPECT_EQ(saves, 1);
+  EXPECT_EQ(saved_texts.at(0), state_text(device.store));
+  ask(kController, ModifyPort{PortNumber(9), false});
+  EXPECT_EQ(saves, 1) << "it was refused";
   ask(kApplication, UseEvProfile{kProfile});
   ask(kApplication, deny());
-  EXPECT_FALSE(agent.take_changed());
+  EXPECT_EQ(saves, 1);
+}
+
+TEST_F(AgentTest, WhatCannotBeSavedIsUndoneAndNobodyHearsOfIt) {
+  ask(kApplication, Subscribe{.changes = true});
+  const std::string before = state_text(device.store);
+  mrc_ctl_cc_nscc_cfg config{};
+  config.base_rtt = 9000;
+  const std::vector<Request> changes{
+      ModifyPort{PortNumber(1), false},
+      ModifyFormat{.id = FormatId(8), .change = {.mode = MRC_CTL_EV_FMT_MODE_STEV}}, deny(),
+      ModifyEvProfile{.id = kProfile, .change = {.state = MRC_CTL_PROFILE_OFFLINE}},
+      ModifyCcProfile{.id = kCc, .change = {.algorithm = kNsccName, .config = config}}};
+  save_error = refused(ENOSPC, "no space");
+  for (const Request& change : changes) {
+    const Outcome outcome = ask(kController, change).outcome;
+    EXPECT_EQ(outcome.error, ENOSPC);
+    EXPECT_EQ(outcome.why, "no space");
+    EXPECT_TRUE(told.empty());
+    EXPECT_EQ(state_text(device.store), before);
+  }
+  EXPECT_EQ(saves, changes.size());
+  EXPECT_EQ(ask(kOther, UseEvProfile{kProfile}).outcome.error, 0) << "it is ONLINE as before";
+  save_error = {};
+  for (const Request& change : changes | std::views::take(3)) {
+    EXPECT_EQ(ask(kController, change).outcome.error, 0);
+  }
+}
+
+TEST_F(AgentTest, EditsBeforeAWrongOneAreSavedOrUndoneToo) {
+  const Request half{ModifyEvProfile{
+      .id = kProfile,
+      .change = {.edits = {{{.ev = first_ev, .state = MRC_CTL_EV_DENIED},
+                            {.ev = ev({0xff, 0xff}, 9), .state = MRC_CTL_EV_DENIED}}}}}};
+  const std::string before = state_text(device.store);
+  save_error = refused(EROFS, "read-only");
+  EXPECT_EQ(ask(kController, half).outcome.error, EROFS);
+  EXPECT_EQ(state_text(device.store), before);
+  save_error = {};
+  const Outcome outcome = ask(kController, half).outcome;
+  EXPECT_NE(outcome.error, 0);
+  EXPECT_EQ(outcome.entries_done, 1);
+  EXPECT_EQ(saved_texts.back(), state_text(device.store));
+  EXPECT_NE(saved_texts.back(), before);
 }
 
 TEST_F(AgentTest, IsTheSameAfterARestart) {
@@ -214,20 +268,8 @@ TEST_F(AgentTest, LeavesOutWhatNoLongerFitsTheDevice) {
   EXPECT_EQ(smaller.formats().find(kFormat).state, MRC_CTL_PROFILE_ONLINE);
 }
 
-TEST(StateFile, IsReplacedAsAWhole) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("openmrc-state-" + std::to_string(::getpid()));
-  const auto file = folder / "below" / "mrcd.json";
-  EXPECT_EQ(read_state_file(file).value(), "");
-  EXPECT_TRUE(write_state_file(file, "one"));
-  EXPECT_TRUE(write_state_file(file, "two"));
-  EXPECT_EQ(read_state_file(file).value(), "two");
-  std::filesystem::remove_all(folder);
-  EXPECT_FALSE(write_state_file("/proc/no/such/folder", "x"));
-}
-
 TEST(StateFile, HostileTextIsRefused) {
-  for (const char* text : {"{", "[]", "{}", R"({"version":1})",
+  for (const char* text : {"", "\n", "{", "[]", "{}", R"({"version":1})",
                            R"({"version":2,"disabled_ports":[],"formats":[],"ev_profiles":[],)"
                            R"("cc_profiles":[]})"}) {
     ProfileStore store({.planes = 2}, own_evs(2));

@@ -8,7 +8,7 @@
 
 namespace openmrc {
 
-// Queue pair number. 0, 1 and 2 are reserved; 2 is the endpoint itself (MRC 7.3).
+// Queue pair number. 0, 1 and 2 are reserved; 2 is the endpoint itself (MRC 7.3; WIRE-45).
 using Qpn = Strong<struct QpnTag, std::uint32_t, 24>;
 inline constexpr Qpn kEndpointQpn{2};
 inline constexpr Qpn kFirstUsableQpn{3};
@@ -34,7 +34,7 @@ using Ev = Strong<struct EvTag, std::uint32_t>;
 // One independent network. A host has one port in each; planes count from 0.
 using Plane = Strong<struct PlaneTag, std::uint8_t>;
 
-// A local port as mrc.h counts them: from 1, port n+1 being the port in plane n (MRC 11.5).
+// A local port as mrc.h counts them: from 1, port n+1 being the port in plane n (MRC 11.5; PATH-1).
 using PortNumber = Strong<struct PortNumberTag, std::uint8_t>;
 constexpr PortNumber port_of(Plane plane) {
   return PortNumber(static_cast<std::uint8_t>(plane.raw() + 1));

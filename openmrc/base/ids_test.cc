@@ -16,11 +16,13 @@ TEST(Ids, DifferentThingsAreDifferentTypes) {
   static_assert(std::totally_ordered<UnwrappedPsn>);
 }
 
+// PATH-1, WIRE-73
 TEST(Ids, PortsCountFromOneAndPlanesFromZero) {
   EXPECT_EQ(port_of(Plane(0)), PortNumber(1));
   EXPECT_EQ(port_of(Plane(7)), PortNumber(8));
 }
 
+// WIRE-45
 TEST(Ids, TheEndpointQueuePairIsReserved) { EXPECT_LT(kEndpointQpn, kFirstUsableQpn); }
 
 #ifdef OPENMRC_DEBUG_CHECKS

@@ -29,7 +29,7 @@ class Serial {
   }
 
   // Steps from `earlier` to this one, in [-2^(kBits-1), 2^(kBits-1)): the half-range rule of
-  // MRC 6.3.1.
+  // MRC 6.3.1 (REL-1).
   [[nodiscard]] constexpr std::int64_t distance_from(Serial earlier) const {
     constexpr std::int64_t kHalf = std::int64_t{1} << (kBits - 1);
     const auto forward =

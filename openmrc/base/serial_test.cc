@@ -28,11 +28,13 @@ TEST(Serial, DistanceTakesTheShortWayRound) {
   EXPECT_EQ(Psn(7).distance_from(Psn(7)), 0);
 }
 
+// REL-1
 TEST(Serial, HalfARangeAheadCountsAsBehind) {
   EXPECT_EQ((Psn(0) + (kPsnHalf - 1)).distance_from(Psn(0)), kPsnHalf - 1);
   EXPECT_EQ((Psn(0) + kPsnHalf).distance_from(Psn(0)), -kPsnHalf);
 }
 
+// REL-1
 TEST(Unwrapped, FindsTheNearestNumberAcrossWraps) {
   const UnwrappedPsn reference(10 * kPsnCycle - 2);
   EXPECT_EQ(reference.nearest(Psn(3)).raw(), 10 * kPsnCycle + 3);

@@ -21,6 +21,7 @@ namespace openmrc::datapath {
 inline constexpr std::uint32_t kFlowLabelMax = 0xfffff;
 
 // What a UDP socket reports of a datagram besides its bytes: what stood in the IP and UDP headers.
+// Addresses of IPv4 are mapped, and there is no flow label.
 struct Arrival {
   wire::Ipv6Address source{};
   wire::Ipv6Address destination{};
@@ -41,7 +42,7 @@ struct Message {
 // What recvmsg has filled in. Nothing if something of it is missing.
 std::optional<Message> read_message(const msghdr& message);
 
-// How many bytes in front of a datagram `decode_in_place` needs.
+// How many bytes in front of a datagram `decode_in_place` needs. The headers of IPv4 are shorter.
 inline constexpr std::size_t kRoomInFront = wire::kIpv6Size + wire::kUdpSize;
 
 // The headers that the kernel has taken off a datagram, made anew.
@@ -53,11 +54,14 @@ class TakenHeaders {
 
   // Of the datagram they are for.
   [[nodiscard]] std::size_t size() const { return size_; }
+  // The headers are the last of these bytes, from `first()` on.
   [[nodiscard]] const std::array<std::byte, kRoomInFront>& bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t first() const { return first_; }
 
  private:
   std::array<std::byte, kRoomInFront> bytes_{};
   std::size_t size_ = 0;
+  std::size_t first_ = 0;
 };
 
 // Decodes the datagram that lies at `at` in `buffer`, behind kRoomInFront other bytes or more. Its

@@ -71,6 +71,7 @@ TEST(DecodeInPlace, ChecksTheIcrcOverWhatTheSocketSaid) {
   EXPECT_EQ(other_port.decode(packet), failure(wire::Reject::kIcrcMismatch));
 }
 
+// WIRE-81
 TEST(DecodeInPlace, KnowsTrimmedPacketsByTheirDscp) {
   Delivered delivered(test_data(64));
   delivered.arrival.traffic_byte = wire::traffic_byte(wire::Dscp(22), wire::Ecn::kCapable0);
@@ -146,6 +147,28 @@ TEST(ReadMessage, NeedsDestinationAndTrafficClass) {
   EXPECT_FALSE(read_message(Given().with_destination().message()));
   EXPECT_FALSE(read_message(Given().with_traffic_class(0).message()));
   EXPECT_FALSE(read_message(Given().with_destination().with_traffic_class(256).message()));
+}
+
+TEST(ReadMessage, TakesTheSameOfIpv4) {
+  const auto byte = [](Given& given, std::uint8_t value) { given.with(IPPROTO_IP, IP_TOS, value); };
+  sockaddr_in from{};
+  from.sin_family = AF_INET;
+  from.sin_port = htons(0xc00d);
+  from.sin_addr.s_addr = htonl(0x0a00'0001);
+  in_pktinfo info{};
+  info.ipi_addr.s_addr = htonl(0x0a00'0002);
+  Given given;
+  given.message().msg_name = &from;
+  given.message().msg_namelen = sizeof from;
+  given.with(IPPROTO_IP, IP_PKTINFO, info);
+  EXPECT_FALSE(read_message(given.message())) << "no traffic class";
+  byte(given, 0x2b);
+  const auto message = read_message(given.message());
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->arrival, (Arrival{.source = wire::mapped(wire::Ipv4Address(0x0a00'0001)),
+                                       .destination = wire::mapped(wire::Ipv4Address(0x0a00'0002)),
+                                       .source_port = 0xc00d,
+                                       .traffic_byte = 0x2b}));
 }
 
 TEST(ReadMessage, RefusesWhatWasCut) {

@@ -19,6 +19,7 @@
 #include "openmrc/wire/capture/pcapng_writer.h"
 #include "openmrc/wire/encode.h"
 #include "openmrc/wire/header/ethernet.h"
+#include "openmrc/wire/header/ipv4.h"
 
 namespace openmrc::datapath {
 namespace {
@@ -81,7 +82,7 @@ class CaptureDatapath final : public Decorator {
     Envelope envelope;
     if (!fill_envelope(outgoing, settings_, envelope)) return;  // will not be sent either
     write_frame(outgoing, settings_, sent_);
-    start_frame();
+    start_frame(wire::version_of(envelope.to));
     if (settings_.mode != Mode::kSrv6) add_kernel_headers(outgoing.plane, envelope);
     append(sent_.headers);
     append(sent_.payload);
@@ -90,7 +91,8 @@ class CaptureDatapath final : public Decorator {
   }
 
   void add_received(const Incoming& incoming, Instant time) {
-    start_frame();
+    const bool is_ipv4 = std::holds_alternative<wire::Ipv4Route>(incoming.packet.route);
+    start_frame(is_ipv4 ? wire::IpVersion::kV4 : wire::IpVersion::kV6);
     frame_.resize(kEthernetSize + wire::encoded_size(incoming.packet));
     wire::encode_packet(incoming.packet, settings_.wire,
                         MutableBytes(frame_).subspan(kEthernetSize));
@@ -100,15 +102,12 @@ class CaptureDatapath final : public Decorator {
   // What the kernel puts in front.
   void add_kernel_headers(Plane plane, const Envelope& envelope) {
     const auto length = static_cast<std::uint16_t>(wire::kUdpSize + sent_.size());
-    std::array<std::byte, wire::kIpv6Size> ip;
-    wire::Ipv6{.dscp = wire::dscp_of(envelope.traffic_byte),
-               .ecn = wire::ecn_of(envelope.traffic_byte),
-               .flow_label = envelope.flow_label,
-               .payload_length = length,
-               .source = settings_.ports[plane.raw()].address,
-               .destination = envelope.to}
-        .write(ip);
-    append(ip);
+    const wire::Ipv6Address& own = settings_.ports[plane.raw()].address;
+    if (wire::is_mapped_ipv4(envelope.to)) {
+      add_ipv4(own, envelope, length);
+    } else {
+      add_ipv6(own, envelope, length);
+    }
     std::array<std::byte, wire::kUdpSize> udp;
     wire::Udp{.source_port = envelope.source_port,
               .destination_port = envelope.udp_port,
@@ -117,9 +116,33 @@ class CaptureDatapath final : public Decorator {
     append(udp);
   }
 
-  void start_frame() {
+  void add_ipv4(const wire::Ipv6Address& own, const Envelope& envelope, std::uint16_t length) {
+    std::array<std::byte, wire::kIpv4Size> ip;
+    wire::Ipv4{.dscp = wire::dscp_of(envelope.traffic_byte),
+               .ecn = wire::ecn_of(envelope.traffic_byte),
+               .total_length = static_cast<std::uint16_t>(wire::kIpv4Size + length),
+               .source = wire::unmapped(own),
+               .destination = wire::unmapped(envelope.to)}
+        .write(ip);
+    append(ip);
+  }
+  void add_ipv6(const wire::Ipv6Address& own, const Envelope& envelope, std::uint16_t length) {
+    std::array<std::byte, wire::kIpv6Size> ip;
+    wire::Ipv6{.dscp = wire::dscp_of(envelope.traffic_byte),
+               .ecn = wire::ecn_of(envelope.traffic_byte),
+               .flow_label = envelope.flow_label,
+               .payload_length = length,
+               .source = own,
+               .destination = envelope.to}
+        .write(ip);
+    append(ip);
+  }
+
+  void start_frame(wire::IpVersion version) {
     frame_.resize(kEthernetSize);
-    wire::Ethernet{}.write(MutableBytes(frame_).first<kEthernetSize>());
+    wire::Ethernet{.type = version == wire::IpVersion::kV4 ? wire::EtherType::kIpv4
+                                                           : wire::EtherType::kIpv6}
+        .write(MutableBytes(frame_).first<kEthernetSize>());
   }
   void append(ConstBytes bytes) { frame_.insert(frame_.end(), bytes.begin(), bytes.end()); }
   void finish_frame(Plane plane, Instant time, std::string_view direction) {

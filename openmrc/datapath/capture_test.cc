@@ -47,6 +47,36 @@ class Capture : public ::testing::Test {
   Settings settings_{};
 };
 
+TEST_F(Capture, HoldsPacketsOfIpv4) {
+  constexpr wire::Ipv4Address kA4(0x0a00'0001);
+  constexpr wire::Ipv4Address kB4(0x0a00'0002);
+  settings_.ports = {{.interface = "eth0", .address = wire::mapped(kA4)}};
+  const auto data = test_data(50);
+  {
+    const auto a =
+        with_capture(network_.add({wire::mapped(kA4)}), settings_, {.file = file_}).value();
+    const auto b = network_.add({wire::mapped(kB4)});
+    auto there = test_write({}, data, 1);
+    there.route = wire::Ipv4Route{.source = kA4, .destination = kB4, .ev_low = 0xc001};
+    auto back = test_write({}, data, 2);
+    back.route = wire::Ipv4Route{.source = kB4, .destination = kA4, .ev_low = 0xc002};
+    a->send(std::array{Outgoing{.packet = &there, .plane = Plane(0)}});
+    b->send(std::array{Outgoing{.packet = &back, .plane = Plane(0)}});
+    EXPECT_EQ(collect(*a, 1).incoming.size(), 1u);
+  }
+  const auto bytes = read_file();
+  auto reader = wire::CaptureReader::open(bytes);
+  ASSERT_TRUE(reader);
+  for (const auto& [source, psn] : {std::pair(kA4, Psn(1)), std::pair(kB4, Psn(2))}) {
+    const auto frame = reader->next();
+    ASSERT_TRUE(frame && *frame);
+    const auto packet = wire::decode_frame((*frame)->bytes, {});
+    ASSERT_TRUE(packet);  // so EtherType and ICRC are right
+    EXPECT_EQ(std::get<wire::Ipv4Route>(packet->route).source, source);
+    EXPECT_EQ(std::get<wire::RdmaWrite>(packet->transport.body).psn, psn);
+  }
+}
+
 TEST_F(Capture, HoldsBothDirectionsByPlane) {
   const auto data = test_data(50);
   {

@@ -6,9 +6,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <type_traits>
-
-#include "openmrc/datapath/steering.h"
 
 namespace openmrc::datapath {
 namespace {
@@ -42,24 +41,36 @@ std::optional<Forwarded> read_forwarded(ConstBytes message, std::size_t at) {
   return forwarded;
 }
 
+Forwarder::Forwarder(const SlotNames& names, Slot self, int socket, Counters& counters)
+    : self_(self), socket_(socket), counters_(counters) {
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    addresses_.push_back(names.slot(Slot(static_cast<std::uint8_t>(i))));
+  }
+  copied_.reserve(kRequestSizeMax);
+}
+
 void Forwarder::pass_on(Slot to, Plane plane, const Arrival& arrival, ConstBytes datagram) {
   if (datagram.size() > kForwardPacketMax) return counters_.add(Count::kForwardFull);
   Outbox& outbox = outboxes_[to.raw()];
   if (outbox.bytes.size() + sizeof(ForwardRecord) + datagram.size() > kForwardMessageMax) flush(to);
-  append(outbox.bytes, plane, arrival, datagram);
+  try {
+    append(outbox.bytes, plane, arrival, datagram);
+  } catch (const std::bad_alloc&) {
+    return counters_.add(Count::kForwardFull);
+  }
   ++outbox.packets;
   waiting_ |= std::uint64_t{1} << to.raw();
 }
 
 void Forwarder::copy_to_all(Instant now, Plane plane, const Arrival& arrival, ConstBytes datagram) {
-  std::vector<std::byte> message;  // rare enough to allocate
-  append(message, plane, arrival, datagram);
+  copied_.clear();
+  append(copied_, plane, arrival, datagram);
   for (std::size_t i = 0; i < kSlots; ++i) {
     const Slot to(static_cast<std::uint8_t>(i));
     auto& missing_until = outboxes_[i].missing_until;
     if (to == self_ || (missing_until && now < *missing_until)) continue;
     missing_until.reset();
-    switch (send_to(to, message)) {
+    switch (send_to(to, copied_)) {
       case Outcome::kSent: counters_.add(Count::kRequestsCopied); break;
       case Outcome::kNobody: missing_until = now + kMissingFor; break;
       case Outcome::kFull: counters_.add(Count::kForwardFull); break;
@@ -84,9 +95,9 @@ void Forwarder::flush(Slot to) {
 }
 
 Forwarder::Outcome Forwarder::send_to(Slot to, ConstBytes bytes) const {
-  const SlotAddress address = SlotAddress::of(port_, to);
-  if (::sendto(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-               reinterpret_cast<const sockaddr*>(address.get()), address.size()) >= 0) {
+  const SlotAddress& address = addresses_[to.raw()];
+  if (::sendto(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL, address.get(),
+               address.size()) >= 0) {
     return Outcome::kSent;
   }
   return errno == ECONNREFUSED || errno == ENOENT ? Outcome::kNobody : Outcome::kFull;

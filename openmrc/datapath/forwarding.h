@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "openmrc/base/bytes.h"
@@ -12,8 +13,8 @@
 #include "openmrc/base/time.h"
 #include "openmrc/datapath/arrival.h"
 #include "openmrc/datapath/counters.h"
+#include "openmrc/datapath/port_sharing.h"
 #include "openmrc/datapath/slot.h"
-#include "openmrc/wire/field/constants.h"
 
 // Packets passed on from the shard that received them to the one that they are for (steering.h).
 namespace openmrc::datapath {
@@ -47,8 +48,7 @@ std::optional<Forwarded> read_forwarded(ConstBytes message, std::size_t at);
 class Forwarder {
  public:
   // Sends from `socket`, which is the slot's own.
-  Forwarder(wire::UdpPort port, Slot self, int socket, Counters& counters)
-      : port_(port), self_(self), socket_(socket), counters_(counters) {}
+  Forwarder(const SlotNames& names, Slot self, int socket, Counters& counters);
 
   void pass_on(Slot to, Plane plane, const Arrival& arrival, ConstBytes datagram);
   // To all slots but our own.
@@ -63,16 +63,18 @@ class Forwarder {
     std::optional<Instant> missing_until{};  // no such process; not asked again before
   };
   enum class Outcome : std::uint8_t { kSent, kNobody, kFull };
+  static constexpr std::size_t kRequestSizeMax = 1024;  // an endpoint request is shorter
 
   [[nodiscard]] Outcome send_to(Slot to, ConstBytes bytes) const;
   void flush(Slot to);
 
-  wire::UdpPort port_;
+  std::vector<SlotAddress> addresses_{};  // by slot
   Slot self_;
   int socket_;
   Counters& counters_;
   std::array<Outbox, kSlots> outboxes_{};
-  std::uint64_t waiting_ = 0;  // one bit for each outbox with something in it
+  std::vector<std::byte> copied_{};  // what is sent to all
+  std::uint64_t waiting_ = 0;        // one bit for each outbox with something in it
 };
 
 }  // namespace openmrc::datapath

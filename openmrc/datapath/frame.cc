@@ -16,7 +16,8 @@
 namespace openmrc::datapath {
 namespace {
 
-// Where the address fields of an IPv6 header lie.
+// Where the address fields of an IP header lie.
+constexpr std::size_t kSourceAt4 = wire::Ipv4Layout::Source::kOffset / 8;
 constexpr std::size_t kSourceAt = wire::Ipv6Layout::Source::kOffset / 8;
 constexpr std::size_t kDestinationAt = wire::Ipv6Layout::Destination::kOffset / 8;
 
@@ -46,6 +47,38 @@ void put_address(const wire::Ipv6Address& address, MutableBytes header, std::siz
   std::ranges::copy(address.bytes, header.subspan(at).begin());
 }
 
+// Where a packet goes, if the mode can take it there.
+bool fill_address(const wire::Packet& packet, const Settings& settings, Envelope& into) {
+  if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) [[likely]] {
+    if (!is_possible(*route, settings.mode)) return false;
+    into.to = route->encapsulation ? route->encapsulation->destination : route->destination;
+    into.flow_label = wire::ev_high(route->ev);
+    into.source_port = wire::ev_low(route->ev);
+    return true;
+  }
+  const auto& route = std::get<wire::Ipv4Route>(packet.route);
+  if (ip_version(settings) != wire::IpVersion::kV4) return false;
+  into.to = wire::mapped(route.destination);
+  into.flow_label = 0;
+  into.source_port = route.ev_low;
+  return true;
+}
+
+// The headers that the kernel writes are for the ICRC, as the receiver will see them; those behind
+// are returned.
+MutableBytes prepare_ipv4(const wire::Ipv6Address& own, MutableBytes covered) {
+  std::ranges::copy(std::span(own.bytes).last<4>(), covered.subspan(kSourceAt4).begin());
+  return covered.subspan(wire::kIpv4Size + wire::kUdpSize);
+}
+MutableBytes prepare_ipv6(const wire::Ipv6Address& own, const wire::Ipv6Route& route, Mode mode,
+                          MutableBytes covered) {
+  put_address(own, covered, kSourceAt);
+  if (mode == Mode::kUsid) {
+    put_address(*end_of(route.encapsulation->destination), covered, kDestinationAt);
+  }
+  return covered.subspan(wire::kIpv6Size + wire::kUdpSize);
+}
+
 void write_trailer(ConstBytes covered, const Outgoing& outgoing, const Settings& settings,
                    Frame& frame) {
   const std::size_t pad = wire::pad_count(frame.payload.size());
@@ -65,15 +98,11 @@ void write_trailer(ConstBytes covered, const Outgoing& outgoing, const Settings&
 
 bool fill_envelope(const Outgoing& outgoing, const Settings& settings, Envelope& into) {
   const wire::Packet& packet = *outgoing.packet;
-  const auto* route = std::get_if<wire::Ipv6Route>(&packet.route);
-  if (route == nullptr || !is_possible(*route, settings.mode)) return false;
+  if (!fill_address(packet, settings, into)) return false;
   const auto* trimmed = std::get_if<wire::TrimmedWrite>(&packet.transport.body);
   const wire::Dscp dscp = trimmed != nullptr ? settings.wire.dscp.of(trimmed->place)
                                              : settings.wire.dscp.of(packet.traffic_class);
-  into.to = route->encapsulation ? route->encapsulation->destination : route->destination;
-  into.flow_label = wire::ev_high(route->ev);
   into.udp_port = packet.udp_port;
-  into.source_port = wire::ev_low(route->ev);
   into.traffic_byte = wire::traffic_byte(dscp, packet.ecn);
   into.plane = outgoing.plane;
   return true;
@@ -87,13 +116,10 @@ void write_frame(const Outgoing& outgoing, const Settings& settings, Frame& into
   if (settings.mode == Mode::kSrv6) {
     into.headers = MutableBytes(into.buffer).first(written.size);
   } else {
-    // The kernel writes IP and UDP; these are for the ICRC, as the receiver will see them.
-    put_address(settings.ports[outgoing.plane.raw()].address, covered, kSourceAt);
-    if (settings.mode == Mode::kUsid) {
-      const auto& route = std::get<wire::Ipv6Route>(packet.route);
-      put_address(*end_of(route.encapsulation->destination), covered, kDestinationAt);
-    }
-    into.headers = covered.subspan(wire::kIpv6Size + wire::kUdpSize);
+    const wire::Ipv6Address& own = settings.ports[outgoing.plane.raw()].address;
+    const auto* route = std::get_if<wire::Ipv6Route>(&packet.route);
+    into.headers = route != nullptr ? prepare_ipv6(own, *route, settings.mode, covered)
+                                    : prepare_ipv4(own, covered);
   }
   const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body);
   into.payload = write != nullptr ? write->payload.bytes() : ConstBytes();

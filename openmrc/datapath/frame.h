@@ -11,12 +11,13 @@
 #include "openmrc/datapath/open.h"
 #include "openmrc/wire/encode.h"
 #include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/header/ipv4.h"
 
 namespace openmrc::datapath {
 
 // How a packet is addressed to the kernel. Packets that agree in all of it can be one message.
 struct Envelope {
-  wire::Ipv6Address to{};
+  wire::Ipv6Address to{};  // mapped: over IPv4
   std::uint32_t flow_label = 0;
   wire::UdpPort udp_port{};
   std::uint16_t source_port = 0;
@@ -50,7 +51,7 @@ struct Frame {
 
 // So many bytes in front of `headers` are free, unless whole packets are sent: the trailer of the
 // frame before may be put there.
-inline constexpr std::size_t kFreeInFront = wire::kIpv6Size + wire::kUdpSize;
+inline constexpr std::size_t kFreeInFront = wire::kIpv4Size + wire::kUdpSize;
 
 // `outgoing` has an envelope.
 void write_frame(const Outgoing& outgoing, const Settings& settings, Frame& into);

@@ -69,10 +69,43 @@ TEST(Envelope, IsRefusedWhenThereIsNoPath) {
   EXPECT_FALSE(is_possible(no_path, Mode::kUsid));
   auto ipv4 = packet_for(Mode::kUdp, data);
   ipv4.route = wire::Ipv4Route{};
-  EXPECT_FALSE(is_possible(ipv4, Mode::kUdp));
+  EXPECT_FALSE(is_possible(ipv4, Mode::kUdp)) << "the ports have IPv6 addresses";
 }
 
-// What arrives behind the last switch, put together again.
+// The kernel binds to the port's address, whatever the record says.
+TEST(Frame, OverIpv4HasTheIcrcOfThePortsAddress) {
+  constexpr wire::Ipv4Address kOwn4(0x0a00'0001);
+  constexpr wire::Ipv4Address kPeer4(0x0a00'0002);
+  Settings settings = settings_for(Mode::kUdp);
+  for (Port& port : settings.ports) port.address = wire::mapped(kOwn4);
+  const auto data = test_data(1001);
+  auto packet = packet_for(Mode::kUdp, data);
+  packet.route = wire::Ipv4Route{
+      .source = wire::Ipv4Address(0x01020304), .destination = kPeer4, .ev_low = 0xc001};
+  Envelope envelope;
+  ASSERT_TRUE(fill_envelope({.packet = &packet}, settings, envelope));
+  EXPECT_EQ(envelope.to, wire::mapped(kPeer4));
+  EXPECT_EQ(envelope.source_port, 0xc001);
+  EXPECT_EQ(envelope.flow_label, 0u);
+
+  Frame frame;
+  write_frame({.packet = &packet}, settings, frame);
+  std::vector<std::byte> buffer(kRoomInFront);
+  for (const ConstBytes piece : {ConstBytes(frame.headers), frame.payload, frame.trailer.bytes()}) {
+    buffer.insert(buffer.end(), piece.begin(), piece.end());
+  }
+  const Arrival arrival{.source = wire::mapped(kOwn4),
+                        .destination = wire::mapped(kPeer4),
+                        .source_port = 0xc001,
+                        .traffic_byte = envelope.traffic_byte};
+  wire::Packet got;
+  ASSERT_TRUE(
+      decode_in_place({arrival, frame.size(), wire::kUdpPortRoce}, buffer, kRoomInFront, {}, got));
+  EXPECT_EQ(std::get<wire::Ipv4Route>(got.route),
+            (wire::Ipv4Route{.source = kOwn4, .destination = kPeer4, .ev_low = 0xc001}));
+}
+
+// What arrives behind the last switch, put together again (WIRE-77).
 TEST(Frame, HasTheIcrcThatIsRightAtTheEndOfThePath) {
   const auto data = test_data(1001);
   for (const Mode mode : {Mode::kUdp, Mode::kUsid}) {

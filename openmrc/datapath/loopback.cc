@@ -15,12 +15,14 @@
 #include "openmrc/datapath/steering.h"
 #include "openmrc/wire/decode.h"
 #include "openmrc/wire/encode.h"
+#include "openmrc/wire/header/ipv4.h"
 
 namespace openmrc::datapath {
 namespace {
 
 struct InFlight {
   std::vector<std::byte> bytes{};
+  std::size_t headers = 0;  // bytes of IP and UDP
   Plane plane{};
 };
 
@@ -31,8 +33,6 @@ struct Ring {
   std::deque<InFlight> packets{};
   FileDescriptor event{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
 };
-
-constexpr std::size_t kHeadersCovered = wire::kIpv6Size + wire::kUdpSize;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ class LoopbackNetwork::State {
   // Nothing if somebody took it; otherwise what to count.
   std::optional<Count> deliver(const wire::Ipv6Address& to, const InFlight& packet) {
     const std::scoped_lock lock(mutex_);
-    const ConstBytes datagram = ConstBytes(packet.bytes).subspan(kHeadersCovered);
+    const ConstBytes datagram = ConstBytes(packet.bytes).subspan(packet.headers);
     const auto owner = owner_of(datagram);
     const bool is_for_all = is_endpoint_request(datagram);
     std::optional<Count> problem = Count::kSendNoRoute;
@@ -130,7 +130,7 @@ class LoopbackDatapath final : public Datapath {
     while (count < into.size()) {
       auto packet = state_->take(*ring_);
       if (!packet) break;
-      const std::size_t size = packet->bytes.size() - kHeadersCovered;
+      const std::size_t size = packet->bytes.size() - packet->headers;
       taken_.push_back(*std::move(packet));
       Incoming& incoming = into[count];
       if (const auto decoded =
@@ -154,23 +154,35 @@ class LoopbackDatapath final : public Datapath {
   [[nodiscard]] std::span<const Error> notices() const override { return {}; }
 
  private:
+  // Where it goes, and what the last switch takes off it.
+  struct Way {
+    wire::Ipv6Address to{};
+    std::size_t outer = 0;
+    std::size_t headers = 0;
+  };
+  static Way way_of(const wire::Ipv6Route& route) {
+    const auto& encapsulation = route.encapsulation;
+    const std::size_t outer = !encapsulation       ? 0
+                              : encapsulation->srh ? wire::kIpv6Size + wire::kSrhSize
+                                                   : wire::kIpv6Size;
+    return {route.destination, outer, wire::kIpv6Size + wire::kUdpSize};
+  }
+  static Way way_of(const wire::Ipv4Route& route) {
+    return {wire::mapped(route.destination), 0, wire::kIpv4Size + wire::kUdpSize};
+  }
+
   void send(const Outgoing& outgoing) {
     const wire::Packet& packet = *outgoing.packet;
-    const auto* route = std::get_if<wire::Ipv6Route>(&packet.route);
-    if (route == nullptr) return counters_.add(Count::kSendBadRoute);
+    const Way way = std::visit([](const auto& route) { return way_of(route); }, packet.route);
     std::vector<std::byte> bytes(wire::encoded_size(packet));
     const std::size_t size = wire::encode_packet(packet, state_->wire(), bytes);
-    // What the last switch takes off.
-    const std::size_t outer = !route->encapsulation       ? 0
-                              : route->encapsulation->srh ? wire::kIpv6Size + wire::kSrhSize
-                                                          : wire::kIpv6Size;
-    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(outer));
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(way.outer));
     if (outgoing.is_spoilt) bytes.back() ^= std::byte{1};
-    const auto problem =
-        state_->deliver(route->destination, {.bytes = std::move(bytes), .plane = outgoing.plane});
+    const auto problem = state_->deliver(
+        way.to, {.bytes = std::move(bytes), .headers = way.headers, .plane = outgoing.plane});
     if (problem) return counters_.add(*problem);
     counters_.add(Count::kPacketsSent);
-    counters_.add(Count::kBytesSent, size - outer - kHeadersCovered);
+    counters_.add(Count::kBytesSent, size - way.outer - way.headers);
   }
 
   std::shared_ptr<State> state_;

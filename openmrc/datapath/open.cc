@@ -60,15 +60,19 @@ Result<void, Error> check(const Settings& settings) {
                          .remedy = "set one udp_port"});
   }
   for (const Port& port : settings.ports) {
-    if (wire::is_mapped_ipv4(port.address)) {
+    if (wire::is_mapped_ipv4(port.address) && settings.mode != Mode::kUdp) {
       return failure(Error{
-          .what =
-              fmt::format("port address {} is IPv4, and packets leave by sockets over IPv6 only",
-                          wire::to_string(wire::unmapped(port.address))),
-          .remedy =
-              "give the interface an IPv6 address: ip addr add fd00::1/64 dev INTERFACE nodad"});
+          .what = fmt::format("port address {} is IPv4, and paths that name switches need IPv6",
+                              wire::to_string(port.address)),
+          .remedy = "set mode = \"udp\", or give the port an IPv6 address"});
     }
-    if (port.address == wire::Ipv6Address{}) {
+    if (wire::version_of(port.address) != ip_version(settings)) {
+      return failure(Error{.what = fmt::format("port addresses {} and {} are of IPv4 and IPv6",
+                                               wire::to_string(settings.ports.front().address),
+                                               wire::to_string(port.address)),
+                           .remedy = "give all ports addresses of one of the two"});
+    }
+    if (port.address == wire::Ipv6Address{} || port.address == wire::mapped(wire::Ipv4Address(0))) {
       return failure(Error{.what = "a port has no address", .remedy = "give it one"});
     }
     if (settings.mode == Mode::kSrv6 && port.interface.empty()) {

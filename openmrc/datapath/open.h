@@ -10,14 +10,14 @@
 #include "openmrc/base/result.h"
 #include "openmrc/datapath/datapath.h"
 #include "openmrc/datapath/error.h"
-#include "openmrc/wire/field/ip_address.h"
+#include "openmrc/wire/field/ip_version.h"
 #include "openmrc/wire/settings.h"
 
 namespace openmrc::datapath {
 
 // How packets leave the host.
 enum class Mode : std::uint8_t {
-  kUdp,   // ordinary UDP to the peer's address; the EV is source port and flow label
+  kUdp,   // ordinary UDP to the peer's address; the EV is source port and, of IPv6, flow label
   kUsid,  // ordinary UDP to a uSID carrier: the exact path, without privileges
   kSrv6,  // IPv6 in IPv6 to a uSID carrier, as NICs send it; needs CAP_NET_RAW
 };
@@ -33,11 +33,16 @@ struct Settings {
   wire::WireSettings wire{};
   bool send_icrc = true;  // false: zero instead, for peers that do not look at it
   // Packets of one EV that stand side by side in a burst leave with one call, cut apart by the
-  // kernel or the NIC; so many at most. 1: no segmentation offload.
+  // kernel or the NIC; so many at most. 1: no segmentation offload, as over IPv4 with an ICRC.
   std::size_t segments_max = 16;
   bool receive_offload = true;                  // let the kernel join packets of one flow (UDP_GRO)
   std::size_t socket_buffer = 4 * 1024 * 1024;  // bytes to ask for, in each direction
 };
+
+// All ports are of one.
+inline wire::IpVersion ip_version(const Settings& settings) {
+  return wire::version_of(settings.ports.front().address);
+}
 
 // The back end for the mode, in the first free slot: several shards, also of several processes,
 // share the ports. Says what the kernel cannot do rather than doing without.

@@ -15,6 +15,7 @@
 
 #include "openmrc/datapath/test_network.h"
 #include "openmrc/datapath/test_packets.h"
+#include "openmrc/wire/field/ev_halves.h"
 
 namespace openmrc::datapath {
 namespace {
@@ -60,6 +61,64 @@ TEST(Open, SendsToItself) {
   EXPECT_EQ((*path)->counters().of(Count::kPacketsReceived), 1u);
 }
 
+constexpr wire::Ipv4Address kLoopback4(0x7f00'0001);
+
+Settings on_loopback4() {
+  Settings settings = on_loopback();
+  settings.ports[0].address = wire::mapped(kLoopback4);
+  return settings;
+}
+
+wire::Packet to_loopback4(const Settings& settings, ConstBytes data, Slot slot) {
+  auto packet = to_loopback(settings, data, slot);
+  packet.route =
+      wire::Ipv4Route{.source = kLoopback4, .destination = kLoopback4, .ev_low = wire::ev_low(kEv)};
+  return packet;
+}
+
+// As the kernel sends it, so does the ICRC have it: DF, and an Identification of 0 (WIRE-9).
+TEST(Open, SendsToItselfOverIpv4) {
+  const Settings settings = on_loopback4();
+  auto path = open(settings);
+  ASSERT_TRUE(path) << to_string(path.error());
+  const auto data = test_data(1000);
+  std::vector<wire::Packet> packets(8, to_loopback4(settings, data, (*path)->slot()));
+  packets[3].traffic_class = wire::TrafficClass::kControl;  // not the class of the socket
+  (*path)->send(burst_of(packets));
+  const Collected got = collect(**path, packets.size());
+  ASSERT_EQ(got.incoming.size(), packets.size());
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    EXPECT_EQ(got.data[i], data);
+    EXPECT_EQ(got.incoming[i].packet.route, packets[i].route);
+    EXPECT_EQ(got.incoming[i].packet.traffic_class, packets[i].traffic_class);
+    EXPECT_EQ(got.incoming[i].packet.ecn, wire::Ecn::kCapable0);
+  }
+  EXPECT_EQ((*path)->counters().of(Count::kMessagesSent), packets.size()) << "each by itself";
+}
+
+// The kernel numbers the packets that it cuts apart, which an ICRC would cover.
+TEST(Open, UsesSegmentationOverIpv4OnlyWithoutAnIcrc) {
+  Settings settings = on_loopback4();
+  settings.send_icrc = false;
+  settings.wire.icrc_check = wire::IcrcCheck::kSkip;
+  auto path = open(settings);
+  ASSERT_TRUE(path) << to_string(path.error());
+  const auto data = test_data(1000);
+  const std::vector<wire::Packet> packets(8, to_loopback4(settings, data, (*path)->slot()));
+  (*path)->send(burst_of(packets));
+  EXPECT_EQ(collect(**path, packets.size()).incoming.size(), packets.size());
+  EXPECT_EQ((*path)->counters().of(Count::kMessagesSent), 1u);
+}
+
+TEST(Open, Ipv4AndIpv6HaveSlotsOfTheirOwn) {
+  auto ipv6 = open(on_loopback());
+  auto ipv4 = open(on_loopback4());
+  ASSERT_TRUE(ipv6) << to_string(ipv6.error());
+  ASSERT_TRUE(ipv4) << to_string(ipv4.error());
+  EXPECT_EQ((*ipv6)->slot(), Slot(0));
+  EXPECT_EQ((*ipv4)->slot(), Slot(0));
+}
+
 TEST(Open, GivesOutNoMoreThanIsAskedFor) {
   const Settings settings = on_loopback();
   auto path = open(settings);
@@ -74,11 +133,23 @@ TEST(Open, GivesOutNoMoreThanIsAskedFor) {
 }
 
 TEST(Open, RefusesWhatItCannotDoAndSaysWhy) {
-  Settings settings = on_loopback();
-  settings.ports[0].address = wire::mapped(wire::Ipv4Address(0x0a000001));
+  Settings settings = on_loopback4();
+  settings.mode = Mode::kUsid;
   auto path = open(settings);
   ASSERT_FALSE(path);
-  EXPECT_NE(to_string(path.error()).find("10.0.0.1 is IPv4"), std::string::npos);
+  EXPECT_NE(to_string(path.error()).find("127.0.0.1 is IPv4"), std::string::npos);
+
+  settings = on_loopback4();
+  settings.ports.push_back({.interface = "", .address = kLoopback});
+  path = open(settings);
+  ASSERT_FALSE(path);
+  EXPECT_NE(path.error().what.find("127.0.0.1 and ::1 are of IPv4 and IPv6"), std::string::npos);
+
+  settings = on_loopback4();
+  settings.ports[0].address = wire::mapped(wire::Ipv4Address(0xc000'0209));
+  path = open(settings);
+  ASSERT_FALSE(path);
+  EXPECT_NE(path.error().remedy.find("ip addr add 192.0.2.9/24"), std::string::npos);
 
   settings = on_loopback();
   settings.ports.clear();

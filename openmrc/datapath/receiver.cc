@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "openmrc/datapath/sockets.h"
+#include "openmrc/datapath/steering.h"
 
 namespace openmrc::datapath {
 namespace {
@@ -28,17 +29,20 @@ constexpr std::size_t kBufferStride = kMessageSizeMax + 4096;
 Result<std::unique_ptr<Receiver>, Error> Receiver::open(const Settings& settings,
                                                         Counters& counters,
                                                         std::vector<Error>& notices) {
-  const auto lock = JoinLock::take(settings.wire.udp_port);
+  const auto names = SlotNames::of(settings.wire.udp_port, ip_version(settings));
+  if (!names) return failure(names.error());
+  const auto lock = JoinLock::take(*names);
   if (!lock) return failure(lock.error());
-  auto claim = claim_slot(settings.wire.udp_port, *lock);
+  auto claim = claim_slot(*names, *lock);
   if (!claim) return failure(claim.error());
-  std::unique_ptr<Receiver> receiver(new Receiver(settings, *std::move(claim), counters));
+  const PortUse use = claim->is_first ? PortUse::kFirst : PortUse::kJoins;
+  std::unique_ptr<Receiver> receiver(new Receiver(settings, *names, *std::move(claim), counters));
   if (!receiver->epoll_.is_open()) {
     return failure(Error{.what = with_reason("cannot open an epoll descriptor", errno),
                          .remedy = "raise the limit of open files: ulimit -n"});
   }
   for (const Port& port : settings.ports) {
-    auto socket = open_receive_socket(settings, port, notices);
+    auto socket = open_receive_socket(settings, port, use, notices);
     if (!socket) return failure(socket.error());
     const auto plane = static_cast<std::uint32_t>(receiver->sockets_.size());
     if (auto watched = receiver->watch(socket->get(), plane); !watched) {
@@ -52,11 +56,12 @@ Result<std::unique_ptr<Receiver>, Error> Receiver::open(const Settings& settings
   return receiver;
 }
 
-Receiver::Receiver(const Settings& settings, SlotClaim claim, Counters& counters)
+Receiver::Receiver(const Settings& settings, const SlotNames& names, SlotClaim claim,
+                   Counters& counters)
     : wire_(settings.wire),
       claim_(std::move(claim)),
       counters_(counters),
-      forwarder_(settings.wire.udp_port, claim_.slot, claim_.socket.get(), counters),
+      forwarder_(names, claim_.slot, claim_.socket.get(), counters),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       memory_(kMessages * kBufferStride) {
   for (std::size_t i = 0; i < kMessages; ++i) {
@@ -161,7 +166,8 @@ void Receiver::accept(std::uint32_t origin, std::size_t index, std::size_t size)
   received.is_done = true;
 }
 
-// Anybody on the machine may send to an abstract name, and could forge source addresses by it.
+// Whoever passes packets on names their source addresses, so it must be one of the same user, or
+// root. Others cannot reach the socket's folder; this holds even if they were handed a socket.
 bool Receiver::is_from_one_of_us(const msghdr& message) {
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return false;
   const cmsghdr* control = CMSG_FIRSTHDR(&message);

@@ -18,7 +18,7 @@
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/forwarding.h"
 #include "openmrc/datapath/open.h"
-#include "openmrc/datapath/steering.h"
+#include "openmrc/datapath/port_sharing.h"
 
 namespace openmrc::datapath {
 
@@ -61,7 +61,7 @@ class Receiver {
     bool is_done = false;
   };
 
-  Receiver(const Settings& settings, SlotClaim claim, Counters& counters);
+  Receiver(const Settings& settings, const SlotNames& names, SlotClaim claim, Counters& counters);
   Result<bool, Error> watch(int socket, std::uint32_t origin);
 
   void fill_buffers();

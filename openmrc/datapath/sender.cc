@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "openmrc/datapath/socket_options.h"
@@ -61,6 +62,7 @@ Count count_of(int error_number) {
 Result<std::unique_ptr<Sender>, Error> Sender::open(const Settings& settings, Counters& counters,
                                                     std::vector<Error>& notices) {
   std::unique_ptr<Sender> sender(new Sender(settings, counters, notices));
+  sender->spare_.reserve(kSpareMax);
   for (const Port& port : sender->settings_.ports) {
     PlanePort& plane = sender->planes_.emplace_back();
     if (settings.mode == Mode::kSrv6) {
@@ -69,7 +71,8 @@ Result<std::unique_ptr<Sender>, Error> Sender::open(const Settings& settings, Co
       plane.raw = *std::move(socket);
     } else {
       plane.sources = std::make_unique<SourcePorts>(sender->settings_, port, counters, notices);
-      plane.segments_max = std::clamp<std::size_t>(settings.segments_max, 1, kSegmentsMax);
+      plane.segments_max =
+          std::clamp<std::size_t>(datapath::segments_max(settings), 1, kSegmentsMax);
     }
   }
   return sender;
@@ -117,13 +120,15 @@ void Sender::retry(PlanePort& port) {
     }
     const std::size_t wanted = used_;
     const std::size_t done = transmit();
-    for (std::size_t i = 0; i < done; ++i) {
-      spare_.push_back(std::move(port.held.front().bytes));
-      port.held.pop_front();
-    }
+    for (std::size_t i = 0; i < done; ++i) release_first(port);
     if (done < wanted) return;
   }
   blocked_ &= ~(PlaneBits{1} << (&port - planes_.data()));
+}
+
+void Sender::release_first(PlanePort& port) {
+  if (spare_.size() < kSpareMax) spare_.push_back(std::move(port.held.front().bytes));
+  port.held.pop_front();
 }
 
 // Sends the batch; what there is no room for waits.
@@ -138,7 +143,11 @@ void Sender::finish() {
 SourcePorts::Socket Sender::socket_for(const Envelope& envelope) {
   PlanePort& port = port_of(envelope);
   if (!port.sources) return {.descriptor = port.raw.get()};
-  return port.sources->socket_for(envelope.source_port, envelope.traffic_byte);
+  try {
+    return port.sources->socket_for(envelope.source_port, envelope.traffic_byte);
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
 }
 
 // Whether it goes to the same socket as the packet before.
@@ -239,13 +248,15 @@ void Sender::address(const Packet& packet, std::size_t index, bool is_segmented)
   const bool is_raw = settings_.mode == Mode::kSrv6;
   msghdr& header = headers_[index].msg_hdr;
   header = {};
-  addresses_[index] = socket_address(envelope.to, is_raw ? 0 : envelope.udp_port.raw());
-  header.msg_name = &addresses_[index];
-  header.msg_namelen = sizeof addresses_[index];
+  addresses_[index] = SocketAddress(envelope.to, is_raw ? 0 : envelope.udp_port.raw());
+  header.msg_name = addresses_[index].get();
+  header.msg_namelen = addresses_[index].size();
   if (is_raw) return;
   ControlWriter control(controls_[index].bytes);
   if (envelope.traffic_byte != socket_.traffic_byte) {
-    control.add(IPPROTO_IPV6, IPV6_TCLASS, int{envelope.traffic_byte});
+    const bool is_ipv4 = addresses_[index].family() == AF_INET;
+    control.add(is_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, is_ipv4 ? IP_TOS : IPV6_TCLASS,
+                int{envelope.traffic_byte});
   }
   if (envelope.flow_label != 0) {
     control.add(IPPROTO_IPV6, kIpv6FlowInfo, std::uint32_t{htonl(envelope.flow_label)});
@@ -290,15 +301,24 @@ void Sender::disable_segmentation(PlanePort& port, int error_number) {
                      : "set segments_max = 1 to silence this"});
 }
 
-// Only frames: what was held before stays where it is.
+// Only frames: what was held before stays where it is. Without memory for a copy it is lost, as on
+// a network.
 void Sender::hold(std::size_t index) {
+  PlanePort& port = port_of(batch_[index].envelope);
+  blocked_ |= PlaneBits{1} << batch_[index].envelope.plane.raw();
+  if (port.held.size() >= kHeldMax) return counters_.add(Count::kHeldOverflow);
+  try {
+    port.held.push_back(copy_of(index));
+    counters_.add(Count::kHeldBack);
+  } catch (const std::bad_alloc&) {
+    counters_.add(Count::kSendNoMemory);
+  }
+}
+
+Sender::Held Sender::copy_of(std::size_t index) {
   const Packet& packet = batch_[index];
   const Frame& frame = frames_[index];
-  PlanePort& port = port_of(packet.envelope);
-  blocked_ |= PlaneBits{1} << packet.envelope.plane.raw();
-  if (port.held.size() >= kHeldMax) return counters_.add(Count::kHeldOverflow);
-  counters_.add(Count::kHeldBack);
-  Held& held = port.held.emplace_back(Held{.envelope = packet.envelope, .bytes = {}});
+  Held held{.envelope = packet.envelope, .bytes = {}};
   if (!spare_.empty()) {
     held.bytes = std::move(spare_.back());
     spare_.pop_back();
@@ -308,6 +328,7 @@ void Sender::hold(std::size_t index) {
   for (const ConstBytes piece : {ConstBytes(frame.headers), frame.payload, frame.trailer.bytes()}) {
     held.bytes.insert(held.bytes.end(), piece.begin(), piece.end());
   }
+  return held;
 }
 
 }  // namespace openmrc::datapath

@@ -21,6 +21,7 @@
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/frame.h"
 #include "openmrc/datapath/open.h"
+#include "openmrc/datapath/sockets.h"
 #include "openmrc/datapath/source_ports.h"
 
 namespace openmrc::datapath {
@@ -42,6 +43,7 @@ class Sender {
   static constexpr std::size_t kPieces = 3;  // of a frame
   static constexpr std::size_t kControlSize = 96;
   static constexpr std::size_t kHeldMax = 4096;  // packets of a plane that may wait
+  static constexpr std::size_t kSpareMax = 1024;
 
   // A packet that waits for room in its socket.
   struct Held {
@@ -90,12 +92,14 @@ class Sender {
   void count_failure(int error_number, std::size_t packets);
   void disable_segmentation(PlanePort& port, int error_number);
   void hold(std::size_t index);
+  [[nodiscard]] Held copy_of(std::size_t index);
+  void release_first(PlanePort& port);
 
   Settings settings_;
   Counters& counters_;
   std::vector<Error>& notices_;
   std::vector<PlanePort> planes_{};
-  std::vector<std::vector<std::byte>> spare_{};  // memory of packets that were held
+  std::vector<std::vector<std::byte>> spare_{};  // memory of packets that were held; never grows
   PlaneBits blocked_ = 0;
 
   // The batch; all of it goes to one socket.
@@ -108,7 +112,7 @@ class Sender {
   std::size_t pieces_used_ = 0;
   std::array<Message, kBatch> messages_{};
   std::array<mmsghdr, kBatch> headers_{};
-  std::array<sockaddr_in6, kBatch> addresses_{};
+  std::array<SocketAddress, kBatch> addresses_{};
   std::array<Control, kBatch> controls_;
 };
 

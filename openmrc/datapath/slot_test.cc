@@ -27,6 +27,7 @@ TEST(Slot, HasItsOwnRequests) {
   }
 }
 
+// SEC-1
 TEST(Slot, IsTheUpperSixBits) {
   EXPECT_EQ(slot_of(Qpn(0xfc0000)), Slot(63));
   EXPECT_EQ(slot_of(Qpn(0x040000)), Slot(1));

@@ -2,14 +2,11 @@
 #include "openmrc/datapath/steering.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "openmrc/datapath/forwarding.h"
@@ -61,47 +58,6 @@ TEST(EndpointRequest, IsToldFromItsResponse) {
   EXPECT_TRUE(is_endpoint_request(request));
   EXPECT_FALSE(is_endpoint_request(ConstBytes(request).first(11)));
   EXPECT_FALSE(is_endpoint_request(datagram_of(with_body(wire::EndpointResponse{}))));
-}
-
-TEST(JoinLock, MakesTheSecondWait) {
-  auto first = std::make_optional(JoinLock::take(test_port()));
-  ASSERT_TRUE(first->has_value());
-  std::jthread release([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    first.reset();
-  });
-  EXPECT_TRUE(JoinLock::take(test_port()).has_value());
-}
-
-TEST(JoinLock, SaysWhoseItIsWhenItNeverComes) {
-  const auto first = JoinLock::take(test_port());
-  ASSERT_TRUE(first);
-  const auto second = JoinLock::take(test_port());
-  ASSERT_FALSE(second);
-  EXPECT_NE(to_string(second.error()).find(".join"), std::string::npos);
-}
-
-TEST(ClaimSlot, GivesTheFirstThatIsFree) {
-  const auto lock = JoinLock::take(test_port());
-  ASSERT_TRUE(lock);
-  auto first = claim_slot(test_port(), *lock);
-  auto second = claim_slot(test_port(), *lock);
-  ASSERT_TRUE(first && second);
-  EXPECT_EQ(first->slot, Slot(0));
-  EXPECT_EQ(second->slot, Slot(1));
-  first = failure(Error{});  // gives it up
-  EXPECT_EQ(claim_slot(test_port(), *lock)->slot, Slot(0));
-}
-
-TEST(ClaimSlot, SaysWhenAllAreTaken) {
-  const auto lock = JoinLock::take(test_port());
-  ASSERT_TRUE(lock);
-  std::vector<SlotClaim> claims;
-  claims.reserve(kSlots);
-  for (std::size_t i = 0; i < kSlots; ++i) claims.push_back(*claim_slot(test_port(), *lock));
-  const auto more = claim_slot(test_port(), *lock);
-  ASSERT_FALSE(more);
-  EXPECT_NE(more.error().what.find("64"), std::string::npos);
 }
 
 // ---- Shards of one process, on the loopback interface ----
@@ -213,40 +169,16 @@ TEST_F(Shards, AllHearOfPortsThatAreDownAndOfProbes) {
   }
 }
 
-TEST_F(Shards, TakeNothingFromOtherUsers) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
-  const std::array shards{open_shard()};
-  const auto to = SlotAddress::of(test_port(), Slot(0));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
-    const std::array<char, 100> bytes{};
-    const bool sent = ::setuid(65534) == 0 &&
-                      ::sendto(socket.get(), bytes.data(), bytes.size(), 0,
-                               reinterpret_cast<const sockaddr*>(to.get()), to.size()) > 0;
-    ::_exit(sent ? 0 : 1);
-  }
-  int status = 1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0);
-  EXPECT_EQ(run(shards), (std::vector<std::size_t>{0}));
-  EXPECT_EQ(total(shards, Count::kForwardRefused), 1u);
-}
-
 TEST_F(Shards, SurviveNonsenseFromTheirOwnUser) {
   const std::array shards{open_shard()};
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
-  const auto to = SlotAddress::of(test_port(), Slot(0));
+  const auto to = SlotNames::of(test_port(), wire::IpVersion::kV6)->slot(Slot(0));
   ForwardRecord record{.size = 1000, .plane = Plane(0)};  // more than there is
   for (const std::size_t size : {0uz, 1uz, sizeof record - 1, sizeof record}) {
-    ASSERT_GE(::sendto(socket.get(), &record, size, 0, reinterpret_cast<const sockaddr*>(to.get()),
-                       to.size()),
-              0);
+    ASSERT_GE(::sendto(socket.get(), &record, size, 0, to.get(), to.size()), 0);
   }
   record = {.size = 0, .plane = Plane(200)};
-  ASSERT_GE(::sendto(socket.get(), &record, sizeof record, 0,
-                     reinterpret_cast<const sockaddr*>(to.get()), to.size()),
-            0);
+  ASSERT_GE(::sendto(socket.get(), &record, sizeof record, 0, to.get(), to.size()), 0);
   EXPECT_EQ(run(shards), (std::vector<std::size_t>{0}));
   EXPECT_EQ(total(shards, Count::kForwardRefused), 5u);
 }

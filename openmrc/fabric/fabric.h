@@ -33,7 +33,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// The largest fabric that the uSID plan can name.
+// The largest fabric that the uSID plan can name (PATH-83).
 inline constexpr std::uint32_t kPlanesMax = 16;
 inline constexpr std::uint32_t kRacksMax = 1024;
 inline constexpr std::uint32_t kUplinksMax = 1024;

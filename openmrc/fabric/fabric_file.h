@@ -11,7 +11,8 @@
 // Both report everything that is wrong with the file.
 namespace openmrc::fabric {
 
-// A fabric file: TOML with the keys of shape_keys.h at the top level.
+// A fabric file: TOML with the keys of shape_keys.h at the top level; or a scenario, of which only
+// the section [fabric] is looked at.
 Result<Shape, std::vector<text::FileError>> parse_fabric_toml(std::string_view text);
 
 // A topology file of htsim, if it describes what a Shape can: two tiers, single links, no delay in

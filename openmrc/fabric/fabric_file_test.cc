@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "openmrc/text/file_limits.h"
+
 namespace openmrc::fabric {
 namespace {
 
@@ -47,9 +49,23 @@ TEST(FabricToml, ErrorsNameEveryLineThatIsWrong) {
   EXPECT_TRUE(toml_error("planes = 99\n\nbogus = 3\n")
                   .starts_with("line 1: planes: must be between 1 and 16, not 99\n"
                                "line 3: unknown key 'bogus': valid here: "));
-  EXPECT_TRUE(toml_error("[fabric]\nplanes = 2\n").find("line 1: unknown section [fabric]: ") !=
-              std::string::npos);
+  EXPECT_TRUE(
+      toml_error("planes = 2\n[fabrics]\nracks = 2\n").find("unknown section [fabrics]: ") !=
+      std::string::npos);
   EXPECT_TRUE(toml_error("").starts_with("planes: is missing\n"));
+}
+
+TEST(FabricToml, OfAScenarioOnlyTheFabricIsLookedAt) {
+  const std::string fabric = "[fabric]\nplanes = 2\nracks = 4\nhosts_per_rack = 3\nuplinks = 5\n";
+  const auto shape = parse_fabric_toml("title = 'x'\n" + fabric + "[workload]\nkind = 'incast'\n");
+  ASSERT_TRUE(shape) << to_string(shape.error());
+  EXPECT_EQ(shape->uplinks, 5U);
+  EXPECT_EQ(shape, parse_fabric_toml(fabric.substr(fabric.find('\n'))));
+  EXPECT_TRUE(toml_error("title = 'x'\n[fabric]\nplanes = 99\n")
+                  .starts_with("line 3: fabric.planes: must be between 1 and 16, not 99"))
+      << toml_error("title = 'x'\n[fabric]\nplanes = 99\n");
+  EXPECT_NE(toml_error("[fabric]\nplanes = 2\n").find("fabric.racks: is missing"),
+            std::string::npos);
 }
 
 TEST(FabricToml, WhatIsNoTomlIsRefusedWhereItStops) {
@@ -167,6 +183,17 @@ TEST(HtsimTopology, WhatCannotBeReadIsRefusedByLine) {
   EXPECT_EQ(htsim_error("Nodes many\nTiers 3\n"),
             "line 1: Nodes: must be followed by a whole number\n"
             "line 2: Tiers: only topologies of two tiers fit");
+}
+
+TEST(HtsimTopology, HasLimits) {
+  EXPECT_EQ(htsim_error(std::string(text::kTopologyBytesMax + 1, '\n')),
+            "is larger than 1MiB, the most that is read");
+  EXPECT_EQ(htsim_error(changed("Nodes 32", "Nodes 4294967296")),
+            "line 2: Nodes: must be followed by a whole number");
+  EXPECT_NE(htsim_error(changed("Radix_Down 4\n", "Radix_Down 4294967295\n")), "");
+  std::string hostile;
+  for (int i = 0; i < 10'000; ++i) hostile += "Colour 1\n";
+  EXPECT_TRUE(htsim_error(hostile).ends_with("and 9950 more errors"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "openmrc/fabric/fabric_file.h"
+#include "openmrc/text/file_limits.h"
 #include "openmrc/text/suggest.h"
 
 // htsim's format: lines of a word and a number. First what concerns all, then a section for each
@@ -227,6 +228,9 @@ class Topology {
 }  // namespace
 
 Result<Shape, std::vector<FileError>> parse_htsim_topology(std::string_view text) {
+  if (auto fits = text::check_size(text, text::kTopologyBytesMax); !fits) {
+    return failure(std::vector{std::move(fits.error())});
+  }
   Topology topology;
   for (std::uint32_t line = 1; !text.empty(); ++line) {
     const std::size_t length = std::min(text.find('\n'), text.size());

@@ -18,6 +18,7 @@ TEST(Fabric, TheSmallestHasOneHost) {
   EXPECT_EQ(fabric->evs(), 1);
 }
 
+// PATH-83
 TEST(Fabric, TheLargestFitsThePlan) {
   EXPECT_TRUE(Fabric::make({.planes = kPlanesMax,
                             .racks = kRacksMax,
@@ -25,6 +26,7 @@ TEST(Fabric, TheLargestFitsThePlan) {
                             .uplinks = kUplinksMax}));
 }
 
+// PATH-83
 TEST(Fabric, RefusesEachShapeThatCannotBe) {
   const auto error_with = [](const std::function<void(Shape&)>& change) {
     Shape shape = kSmall;

@@ -128,15 +128,16 @@ std::optional<Shape> make_shape(const ShapeKeys& keys, std::string_view section,
   return ShapeMaker(keys, section, diagnostics).make();
 }
 
-Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table) {
+Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table,
+                                                       std::string_view section) {
   ShapeKeys keys;
   text::Diagnostics diagnostics;
   text::KnownKeys known;
-  text::TableReader reader(table, "", diagnostics, known);
-  reader.read(shape_fields(keys, ""));
+  text::TableReader reader(table, std::string(section), diagnostics, known);
+  reader.read(shape_fields(keys, section));
   reader.finish();
   if (!reader.ok()) return failure(diagnostics.take());
-  const auto shape = make_shape(keys, "", diagnostics);
+  const auto shape = make_shape(keys, section, diagnostics);
   if (!shape) return failure(diagnostics.take());
   return *shape;
 }

@@ -28,14 +28,15 @@ struct ShapeKeys {
   std::optional<Duration> uplink_delay{};
 };
 
-std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view section);
+std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view name);
 
 // The shape that the keys describe; Fabric::make takes it. None if something is wrong with it,
 // which is then among the diagnostics.
 std::optional<Shape> make_shape(const ShapeKeys& keys, std::string_view section,
                                 text::Diagnostics& diagnostics);
 
-// Of a table that has these keys and no others.
-Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table);
+// Of a table that has these keys and no others. `section`: its name in messages.
+Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table,
+                                                       std::string_view section = {});
 
 }  // namespace openmrc::fabric

@@ -54,6 +54,7 @@ struct Route {
   auto operator<=>(const Route&) const = default;
 };
 
+// PATH-81, PATH-82, PATH-86
 class UsidPlan {
  public:
   explicit UsidPlan(const Fabric& fabric, std::uint32_t block = kUsidBlockDefault)
@@ -73,6 +74,7 @@ class UsidPlan {
   // MRC 9.3.5: the same in two parts, whose ones together are the carrier's: what an EV gives to
   // paths between all hosts (an EV of a profile), and what the two ends give to all paths between
   // them (the queue pair's overlay). Each is zero where the other has something to say.
+  // PATH-84, PATH-85
   [[nodiscard]] wire::Ipv6Address ev_part(PathChoice choice, Reach reach) const;
   [[nodiscard]] wire::Ipv6Address overlay(HostIndex source, HostIndex destination) const;
 

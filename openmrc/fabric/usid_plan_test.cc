@@ -24,6 +24,7 @@ Ipv6Address joined(const Ipv6Address& a, const Ipv6Address& b) {
   return all;
 }
 
+// PATH-81
 TEST(UsidPlan, UsidsReadInHex) {
   EXPECT_EQ(usid_of({Kind::kT0, Plane(3), 17}), Usid(0x4113));
   EXPECT_EQ(usid_of({Kind::kT1, Plane(3), 4}), Usid(0x8043));
@@ -32,6 +33,7 @@ TEST(UsidPlan, UsidsReadInHex) {
   EXPECT_EQ(usid_of({Kind::kHost, Plane(15), 511}), Usid(0xdfff));
 }
 
+// PATH-82, WIRE-21
 TEST(UsidPlan, EveryNumberIsOneSegmentOrNone) {
   for (std::uint32_t raw = 0; raw <= 0xffff; ++raw) {
     const Usid usid(static_cast<std::uint16_t>(raw));
@@ -43,7 +45,7 @@ TEST(UsidPlan, EveryNumberIsOneSegmentOrNone) {
   }
 }
 
-// MRC 9.2
+// MRC 9.2 (PATH-84, PATH-85)
 TEST(UsidPlan, CarriersNameTheSwitchesInOrder) {
   const UsidPlan plan(small());
   EXPECT_EQ(to_string(plan.carrier(HostIndex(17), HostIndex(42), {Plane(3), 4}).address()),
@@ -55,7 +57,7 @@ TEST(UsidPlan, CarriersNameTheSwitchesInOrder) {
             "2001:db8:4023:c023::");
 }
 
-// MRC 9.3.5
+// MRC 9.3.5 (PATH-77)
 TEST(UsidPlan, AnEvAndAnOverlayMakeTheCarrier) {
   const UsidPlan plan(small());
   EXPECT_EQ(to_string(plan.ev_part({Plane(3), 4}, Reach::kOtherRack)),
@@ -65,6 +67,7 @@ TEST(UsidPlan, AnEvAndAnOverlayMakeTheCarrier) {
   EXPECT_EQ(to_string(plan.overlay(HostIndex(17), HostIndex(18))), "0:0:20:20::");
 }
 
+// PATH-84
 TEST(UsidPlan, TheExampleOfTheDocumentHolds) {
   const UsidPlan plan(
       Fabric::make({.planes = 8, .racks = 20, .hosts_per_rack = 8, .uplinks = 8}).value());
@@ -127,6 +130,7 @@ TEST(UsidPlan, OnlyCarriersOfThisFabricAreRead) {
   EXPECT_FALSE(reads({0xfcbb, 0xbb00, 0x4023, 0xc023, 0, 0, 0, 1})) << "something behind";
 }
 
+// PATH-86
 TEST(UsidPlan, InnerAddressesLeadBackToThePort) {
   const UsidPlan plan(small());
   EXPECT_EQ(to_string(plan.inner_address(HostIndex(17), Plane(3))), "fd4d:5243:0:3::2:2");

@@ -20,6 +20,7 @@ UsidCarrier carrier(const std::array<std::uint16_t, 8>& groups) {
   return UsidCarrier(Ipv6Address::of(groups));
 }
 
+// PATH-84
 TEST(Walk, EachSwitchConsumesItsUsid) {
   const UsidPlan plan = small();
   const auto walked = walk(plan, HostIndex(17), Plane(3),
@@ -39,6 +40,7 @@ TEST(Walk, EachSwitchConsumesItsUsid) {
   EXPECT_EQ(to_string(walked->delivered), "fcbb:bb00:c023::");
 }
 
+// PATH-85
 TEST(Walk, WithinARackTheFirstSwitchIsTheLast) {
   const UsidPlan plan = small();
   const auto walked = walk(plan, HostIndex(17), Plane(1),

@@ -21,19 +21,19 @@ CompletionQueue::~CompletionQueue() {
 // The caller holds the lock.
 std::size_t CompletionQueue::take(std::span<Completion> into) {
   const std::size_t count = std::min(into.size(), completions_.size());
-  const auto end = completions_.begin() + static_cast<std::ptrdiff_t>(count);
-  std::copy(completions_.begin(), end, into.begin());
-  completions_.erase(completions_.begin(), end);
+  std::ranges::generate(into.first(count), [this] { return completions_.pop(); });
   return count;
 }
 
 std::size_t CompletionQueue::poll(std::span<Completion> into) {
+  home_.check();
   if (driver_ != nullptr) driver_->progress();
   const std::lock_guard lock(mutex_);
   return take(into);
 }
 
 std::size_t CompletionQueue::wait(std::span<Completion> into, Duration timeout) {
+  home_.check();
   if (driver_ == nullptr) {
     std::unique_lock lock(mutex_);
     arrived_.wait_for(lock, std::chrono::nanoseconds(timeout.raw()),
@@ -60,6 +60,7 @@ int CompletionQueue::descriptor() {
 }
 
 void CompletionQueue::arm() {
+  home_.check();
   if (driver_ != nullptr) return;
   if (alarm_) {
     const std::lock_guard lock(mutex_);
@@ -75,7 +76,7 @@ void CompletionQueue::arm() {
 
 void CompletionQueue::push(std::span<const Completion> completions) {
   const std::lock_guard lock(mutex_);
-  completions_.insert(completions_.end(), completions.begin(), completions.end());
+  for (const Completion& completion : completions) completions_.push(completion);
   arrived_.notify_all();
   if (!armed_) return;
   armed_ = false;

@@ -3,14 +3,15 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "openmrc/base/time.h"
+#include "openmrc/core/containers/growing_ring.h"
 #include "openmrc/core/context/completion.h"
+#include "openmrc/host/home_process.h"
 
 namespace openmrc::host {
 
@@ -47,10 +48,11 @@ class CompletionQueue {
   void push(std::span<const Completion> completions);
   [[nodiscard]] std::size_t take(std::span<Completion> into);
 
+  const HomeProcess home_;
   Shard* driver_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<Completion> completions_;
+  core::GrowingRing<Completion> completions_;
   std::function<void()> alarm_;
   int event_ = -1;
   bool armed_ = false;

@@ -35,6 +35,14 @@ struct FabricPlace {
   std::uint32_t block = fabric::kUsidBlockDefault;
 };
 
+// A host outside of a fabric whose addresses belong together: who knows one of them knows all.
+struct KnownPeer {
+  std::string name{};
+  std::vector<wire::Ipv6Address> addresses{};  // by plane
+
+  bool operator==(const KnownPeer&) const = default;
+};
+
 // For tests: the fault decorator.
 struct FaultConfig {
   double drop = 0;                       // part of the packets sent that vanish
@@ -47,7 +55,8 @@ struct FaultConfig {
 
 struct Config {
   std::string name{};                   // of the host, as peers and messages call it
-  std::vector<datapath::Port> ports{};  // by plane
+  std::vector<datapath::Port> ports{};  // by plane; all of one IP version
+  std::vector<KnownPeer> peers{};
   std::optional<FabricPlace> fabric{};  // kUsid and kSrv6 need it
   profile::TransportProfile transport = profile::preset(profile::Preset::kSoftware);
   datapath::Mode mode = datapath::Mode::kUdp;
@@ -64,6 +73,12 @@ struct Config {
   std::optional<FaultConfig> faults{};
   std::filesystem::path file{};  // where it was read from
 };
+
+// Of the ports' addresses.
+inline wire::IpVersion ip_version(const Config& config) {
+  return config.ports.empty() ? wire::IpVersion::kV6
+                              : wire::version_of(config.ports.front().address);
+}
 
 using ConfigError = text::FileError;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "openmrc/core/paths/ev_profile.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/host/address_text.h"
 #include "openmrc/host/config_fields.h"
 #include "openmrc/text/units.h"
 
@@ -18,10 +18,14 @@ namespace {
 
 constexpr std::size_t kNameLengthMax = 255;
 
-std::optional<wire::Ipv6Address> parse_address(const std::string& text) {
-  wire::Ipv6Address address;
-  if (inet_pton(AF_INET6, text.c_str(), address.bytes.data()) != 1) return std::nullopt;
-  return address;
+// Neither for all, nor for many.
+bool is_of_one_host(const wire::Ipv6Address& address) {
+  if (wire::is_mapped_ipv4(address)) {
+    constexpr std::uint32_t kMulticastFirst = 0xe000'0000;  // 224.0.0.0; above it is broadcast
+    const std::uint32_t raw = wire::unmapped(address).raw();
+    return raw != 0 && raw < kMulticastFirst;
+  }
+  return address != wire::Ipv6Address{} && address.bytes[0] != std::byte{0xff};
 }
 
 std::string name_of_this_host() {
@@ -39,6 +43,7 @@ class Checker {
     check_name();
     check_fabric();
     check_ports();
+    check_peers();
     check_evs();
     check_dscps();
     check_congestion();
@@ -146,9 +151,10 @@ class Checker {
     if (port.address.empty()) return;  // no text, as was said
     const auto address = parse_address(port.address);
     if (!address) {
-      fail(
-          port.address_line, "port.address",
-          fmt::format("must be an IPv6 address, as in \"fd4d:5243::1\", not \"{}\"", port.address));
+      fail(port.address_line, "port.address",
+           fmt::format("must be an IPv4 or IPv6 address, as in \"10.0.1.1\" or \"fd4d:5243::1\", "
+                       "not \"{}\"",
+                       port.address));
       return;
     }
     taken.address = *address;
@@ -174,14 +180,25 @@ class Checker {
   void check_address(std::size_t plane, const std::optional<wire::Ipv6Address>& planned) {
     const wire::Ipv6Address& address = config_.ports[plane].address;
     const std::uint32_t line = draft_.ports[plane].address_line;
-    const bool is_multicast = address.bytes[0] == std::byte{0xff};
-    if (address == wire::Ipv6Address{} || is_multicast) {
+    if (!is_of_one_host(address)) {
       fail(line, "port.address",
            fmt::format("must be an address of one host, not {}", to_string(address)));
     }
-    if (wire::is_mapped_ipv4(address)) {
+    if (wire::is_mapped_ipv4(address) && (takes_exact_paths() || has("fabric"))) {
       fail(line, "port.address",
-           fmt::format("{} is an IPv4 address; packets travel over IPv6", to_string(address)));
+           takes_exact_paths()
+               ? fmt::format("{} is an IPv4 address; paths that name switches need IPv6: set mode "
+                             "= \"udp\"",
+                             to_string(address))
+               : fmt::format("{} is an IPv4 address, and [fabric] plans addresses of IPv6: leave "
+                             "out [fabric]",
+                             to_string(address)));
+      return;
+    }
+    if (version_of(address) != ip_version(config_)) {
+      fail(line, "port.address",
+           fmt::format("{} and {} are of different IP versions: all ports have one",
+                       to_string(address), to_string(config_.ports.front().address)));
     }
     if (planned && address != *planned) {
       fail(line, "port.address",
@@ -196,6 +213,35 @@ class Checker {
                        to_string(address), other));
       return;
     }
+  }
+
+  void check_peers() {
+    for (const PeerDraft& peer : draft_.peers) take_peer(peer);
+  }
+
+  void take_peer(const PeerDraft& peer) {
+    KnownPeer known{.name = peer.name};
+    if (has("fabric")) {
+      return fail(peer.line, "peer", "is not needed with [fabric], which gives all addresses");
+    }
+    if (peer.name.empty()) fail(peer.line, "peer.name", "is missing: what messages call the peer");
+    for (const std::string& text : peer.addresses) {
+      const auto address = parse_address(text);
+      if (!address || !is_of_one_host(*address) || version_of(*address) != ip_version(config_)) {
+        return fail(peer.line, "peer.addresses",
+                    fmt::format("must be addresses of one host, of the same IP version as the "
+                                "ports', not \"{}\"",
+                                text));
+      }
+      known.addresses.push_back(*address);
+    }
+    if (known.addresses.size() != draft_.ports.size()) {
+      fail(peer.line, "peer.addresses",
+           fmt::format("has {} addresses, and there are {} of [[port]]: one for each plane, in the "
+                       "same order",
+                       known.addresses.size(), draft_.ports.size()));
+    }
+    config_.peers.push_back(std::move(known));
   }
 
   [[nodiscard]] std::optional<wire::Ipv6Address> planned_address(std::size_t plane) const {

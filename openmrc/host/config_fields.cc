@@ -100,14 +100,24 @@ std::vector<Field> port_fields_of(PortDraft& port) {
   return fields;
 }
 
+std::vector<Field> peer_fields_of(PeerDraft& peer, std::string& address) {
+  std::vector<Field> fields;
+  Section section(fields, "peer");
+  section.text("name", peer.name).otherwise = "required";
+  section.text("addresses", address).otherwise = "required";
+  return fields;
+}
+
 std::vector<ConfigKey> config_keys() {
   Draft draft;
   PortDraft port;
+  PeerDraft peer;
+  std::string address;
   std::vector<ConfigKey> keys;
   profile::Preset preset = profile::Preset::kSoftware;
   const std::vector<Field> presets{profile::preset_field(preset)};
-  for (const auto& fields : {fields_of(draft), port_fields_of(port), presets,
-                             profile::transport_fields(draft.config.transport)}) {
+  for (const auto& fields : {fields_of(draft), port_fields_of(port), peer_fields_of(peer, address),
+                             presets, profile::transport_fields(draft.config.transport)}) {
     for (const Field& field : fields) {
       keys.push_back({.section = std::string(field.section),
                       .name = std::string(field.name),

@@ -20,12 +20,19 @@ struct PortDraft {
   std::uint32_t address_line = 0;
 };
 
+struct PeerDraft {
+  std::string name{};
+  std::vector<std::string> addresses{};
+  std::uint32_t line = 0;  // of its [[peer]]
+};
+
 enum class Icrc : std::uint8_t { kVerify, kIgnore, kOff };
 
 // What the file says, before it is known to fit together.
 struct Draft {
   Config config{};
   std::vector<PortDraft> ports{};
+  std::vector<PeerDraft> peers{};
   fabric::ShapeKeys shape{};
   std::string host{};
   std::string block = "fcbb:bb00::";
@@ -36,6 +43,8 @@ struct Draft {
 
 std::vector<text::Field> fields_of(Draft& draft);
 std::vector<text::Field> port_fields_of(PortDraft& port);  // section "port"
+// Section "peer". `addresses` is a list: the second field is that of one of its elements.
+std::vector<text::Field> peer_fields_of(PeerDraft& peer, std::string& address);
 
 // Reads the file into the draft; what is wrong is among its diagnostics.
 void read_draft(text::TomlReader& file, Draft& draft);

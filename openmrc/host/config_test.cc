@@ -76,6 +76,74 @@ TEST(Config, OfTwoPortsIsUdpWithDefaults) {
   EXPECT_FALSE(config->name.empty()) << "the host's own name";
 }
 
+constexpr std::string_view kIpv4 = R"(
+[[port]]
+interface = "eth0"
+address = "10.0.1.1"
+[[port]]
+interface = "eth1"
+address = "10.0.2.1"
+)";
+
+TEST(Config, TakesIpv4Addresses) {
+  const auto config = parse_config(with(kIpv4, R"(
+[[peer]]
+name = "b"
+addresses = ["10.0.1.2", "10.0.2.2"]
+)"));
+  ASSERT_TRUE(config) << to_string(config.error().front());
+  EXPECT_EQ(config->ports[1].address, wire::mapped(wire::Ipv4Address(0x0a00'0201)));
+  EXPECT_EQ(ip_version(*config), wire::IpVersion::kV4);
+  ASSERT_EQ(config->peers.size(), 1u);
+  EXPECT_EQ(config->peers[0].name, "b");
+  EXPECT_EQ(to_string(config->peers[0].addresses.at(1)), "10.0.2.2");
+}
+
+TEST(Config, RefusesIpv4WherePathsNameSwitches) {
+  for (const char* mode : {"usid", "srv6"}) {
+    EXPECT_NE(faults_of(with(fmt::format("mode = \"{}\"\n", mode), kIpv4))
+                  .find("10.0.1.1 is an IPv4 address; paths that name switches need IPv6: set mode "
+                        "= \"udp\""),
+              std::string::npos)
+        << mode;
+  }
+  EXPECT_NE(faults_of(with(R"([fabric]
+planes = 2
+racks = 1
+hosts_per_rack = 2
+host = "h0"
+)",
+                           kIpv4))
+                .find("10.0.1.1 is an IPv4 address, and [fabric] plans addresses of IPv6"),
+            std::string::npos);
+}
+
+TEST(Config, RefusesAddressesThatDoNotFitTogether) {
+  const auto second_port = [](std::string_view address) {
+    return faults_of(
+        fmt::format("[[port]]\naddress = \"10.0.1.1\"\n[[port]]\naddress = \"{}\"\n", address));
+  };
+  EXPECT_NE(second_port("fd00::1").find("fd00::1 and 10.0.1.1 are of different IP versions"),
+            std::string::npos);
+  for (const char* address : {"0.0.0.0", "224.0.0.1", "255.255.255.255"}) {
+    EXPECT_NE(second_port(address).find("must be an address of one host"), std::string::npos)
+        << address;
+  }
+  const auto peer = [](std::string_view rest) {
+    return faults_of(with(with(kIpv4, "[[peer]]\n"), rest));
+  };
+  EXPECT_NE(
+      peer("name = \"b\"\naddresses = [\"10.0.1.2\"]").find("has 1 addresses, and there are 2"),
+      std::string::npos);
+  EXPECT_NE(peer("name = \"b\"\naddresses = [\"10.0.1.2\", \"fd00::2\"]").find("not \"fd00::2\""),
+            std::string::npos);
+  EXPECT_NE(peer("addresses = [\"10.0.1.2\", \"10.0.2.2\"]").find("peer.name: is missing"),
+            std::string::npos);
+  EXPECT_NE(faults_of(with(kFabric, "[[peer]]\nname = \"b\"\naddresses = []\n"))
+                .find("not needed with [fabric]"),
+            std::string::npos);
+}
+
 // The keys of [transport] are profile's to test; here, that they are read.
 TEST(Config, TakesEveryKey) {
   const auto config = parse_config(with(R"(
@@ -222,9 +290,11 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
       {"[transport]\n[wire]\nmtu = 25", "wire: unknown key 'mtu': it belongs in [transport]"},
       {"[wire]\nsegments_max = 1", "wire: unknown key 'segments_max': it belongs in [offload]"},
       {"[offload]\nsocket_buffer = \"1KiB\"", "\"64KiB\" and \"1GiB\", not \"1KiB\""},
-      {"[[port]]\naddress = \"10.0.0.1\"",
-       "line 9: port.address: must be an IPv6 address, as in \"fd4d:5243::1\", not \"10.0.0.1\""},
-      {"[[port]]\naddress = \"::ffff:10.0.0.1\"", "is an IPv4 address; packets travel over IPv6"},
+      {"[[port]]\naddress = \"10.0.0\"",
+       "line 9: port.address: must be an IPv4 or IPv6 address, as in \"10.0.1.1\" or "
+       "\"fd4d:5243::1\", not \"10.0.0\""},
+      {"[[port]]\naddress = \"::ffff:10.0.0.1\"",
+       "10.0.0.1 and fd00::1 are of different IP versions: all ports have one"},
       {"[[port]]\naddress = 7", "line 9: port.address: must be a string in quotes, not 7"},
       {"[[port]]\naddress = \"fd00::1\"", "fd00::1 is also the address in plane 0"},
       {"[[port]]\naddress = \"ff02::1\"", "must be an address of one host, not ff02::1"},

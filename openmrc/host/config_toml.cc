@@ -15,6 +15,19 @@ void read_ports(text::TableReader& file, Draft& draft) {
   });
 }
 
+void read_peers(text::TableReader& file, Draft& draft) {
+  file.for_each_table("peer", [&](text::TableReader& table) {
+    PeerDraft& peer = draft.peers.emplace_back();
+    std::string address;
+    const auto fields = peer_fields_of(peer, address);
+    peer.line = table.line();
+    table.read(fields[0]);
+    for (const text::Value* value : table.elements("addresses")) {
+      if (table.read_value(fields[1], *value)) peer.addresses.push_back(address);
+    }
+  });
+}
+
 }  // namespace
 
 void read_draft(text::TomlReader& file, Draft& draft) {
@@ -26,6 +39,7 @@ void read_draft(text::TomlReader& file, Draft& draft) {
     file.top().read(profile::transport_fields(draft.config.transport));
   }
   read_ports(file.top(), draft);
+  read_peers(file.top(), draft);
   file.top().finish();
   if (!file.diagnostics().has("fabric")) return;
   if (const auto shape = fabric::make_shape(draft.shape, "fabric", file.diagnostics())) {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "openmrc/host/clock.h"
+#include "openmrc/host/interrupt.h"
 #include "openmrc/text/units.h"
 
 namespace openmrc::host {
@@ -46,16 +47,26 @@ ExchangeError system_fault(std::string_view what) {
   return fault(ExchangeFault::kSystem, fmt::format("{}: {}", what, reason(errno)));
 }
 
-// Waits for the events, until the end. False if the time is over.
-bool wait_for(int descriptor, short events, Instant end) {
+ExchangeError interrupted_fault(std::string_view doing) {
+  return fault(ExchangeFault::kInterrupted, fmt::format("interrupted while {}", doing));
+}
+
+enum class Wait : std::uint8_t { kReady, kOver, kInterrupted };
+
+// A signal may reach another thread than the one that waits, which then looks this often.
+constexpr Duration kSignalInterval = milliseconds(100);
+
+// Waits for the events, until the end.
+Wait wait_for(int descriptor, short events, Instant end) {
   for (;;) {
-    const Duration left = std::max(end - now(), Duration(0));
+    const Duration left = std::clamp(end - now(), Duration(0), kSignalInterval);
     pollfd asked{.fd = descriptor, .events = events, .revents = 0};
     // Rounded up, so that the last part of a millisecond is not spent asking again and again.
     const int found = ::poll(&asked, 1, static_cast<int>((left.raw() + 999'999) / 1'000'000));
-    if (found > 0) return true;
-    if (found == 0 && now() >= end) return false;
-    if (found < 0 && errno != EINTR) return true;  // the call that follows says what is wrong
+    if (found > 0) return Wait::kReady;
+    if (found < 0 && errno != EINTR) return Wait::kReady;  // the call that follows says why
+    if (now() >= end) return Wait::kOver;
+    if (interrupted()) return Wait::kInterrupted;
   }
 }
 
@@ -117,9 +128,12 @@ Addresses resolve(const std::string& host, std::uint16_t port, Instant end) {
   std::packaged_task<Addresses()> task([host, port] { return resolve_now(host, port, 0); });
   auto answer = task.get_future();
   std::thread(std::move(task)).detach();
-  const Duration left = std::max(end - now(), Duration(0));
-  if (answer.wait_for(std::chrono::nanoseconds(left.raw())) == std::future_status::ready) {
-    return answer.get();
+  while (now() < end) {
+    const Duration slice = std::min(end - now(), kSignalInterval);
+    if (answer.wait_for(std::chrono::nanoseconds(slice.raw())) == std::future_status::ready) {
+      return answer.get();
+    }
+    if (interrupted()) return failure(interrupted_fault("resolving " + host));
   }
   return failure(fault(ExchangeFault::kName,
                        fmt::format("cannot resolve {}: the name server timed out", host)));
@@ -133,7 +147,7 @@ Result<FileDescriptor, int> connect_to(const SocketAddress& address, Instant end
   set_tcp_options(socket.get());
   if (::connect(socket.get(), address.get(), address.length) == 0) return socket;
   if (errno != EINPROGRESS) return failure(errno);
-  if (!wait_for(socket.get(), POLLOUT, end)) return failure(ETIMEDOUT);
+  if (wait_for(socket.get(), POLLOUT, end) != Wait::kReady) return failure(ETIMEDOUT);
   int error = 0;
   socklen_t length = sizeof error;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return failure(errno);
@@ -151,6 +165,9 @@ std::string_view name_of(ExchangeFault fault) {
     case ExchangeFault::kClosed: return "closed";
     case ExchangeFault::kLine: return "line";
     case ExchangeFault::kMalformed: return "malformed";
+    case ExchangeFault::kSecret: return "secret";
+    case ExchangeFault::kRefused: return "refused";
+    case ExchangeFault::kInterrupted: return "interrupted";
     case ExchangeFault::kSystem: return "system";
   }
   return "unknown";
@@ -178,6 +195,7 @@ Result<ExchangeConnection, ExchangeError> ExchangeConnection::connect(const std:
       }
       last_error = socket.error();
     }
+    if (interrupted()) return failure(interrupted_fault("connecting to " + host));
     if (now() + kRetryInterval >= end) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kRetryInterval.raw()));
   }
@@ -207,9 +225,11 @@ Result<void, ExchangeError> ExchangeConnection::send(std::string_view json_line,
                            fmt::format("{} has closed the connection: {}", peer_, reason(errno))));
     } else if (errno != EAGAIN && errno != EINTR) {
       return failure(system_fault(fmt::format("sending to {}", peer_)));
-    } else if (!wait_for(socket_.get(), POLLOUT, end)) {
+    } else if (const Wait wait = wait_for(socket_.get(), POLLOUT, end); wait == Wait::kOver) {
       return failure(fault(ExchangeFault::kTimeout, fmt::format("{} accepted no data for {}", peer_,
                                                                 text::format_duration(timeout))));
+    } else if (wait == Wait::kInterrupted) {
+      return failure(interrupted_fault("sending to " + peer_));
     }
   }
   return {};
@@ -219,17 +239,16 @@ Result<std::string, ExchangeError> ExchangeConnection::receive(Duration timeout)
   const Instant end = now() + timeout;
   for (;;) {
     const std::size_t line_break = inbox_.find('\n', searched_);
-    if (line_break <= kExchangeLineMax) {
+    if (line_break <= line_max_) {
       std::string line = inbox_.substr(0, line_break);
       inbox_.erase(0, line_break + 1);
       searched_ = 0;
       return line;
     }
     searched_ = inbox_.size();
-    if (inbox_.size() > kExchangeLineMax) {
-      return failure(
-          fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}", peer_,
-                                                  text::format_size(kExchangeLineMax))));
+    if (inbox_.size() > line_max_) {
+      return failure(fault(ExchangeFault::kLine, fmt::format("{} sent a line of more than {}",
+                                                             peer_, text::format_size(line_max_))));
     }
     if (auto read = read_some(end, timeout); !read) return failure(std::move(read.error()));
   }
@@ -255,7 +274,9 @@ Result<void, ExchangeError> ExchangeConnection::read_some(Instant end, Duration 
     if (errno != EAGAIN && errno != EINTR) {
       return failure(system_fault(fmt::format("receiving from {}", peer_)));
     }
-    if (!wait_for(socket_.get(), POLLIN, end)) {
+    const Wait wait = wait_for(socket_.get(), POLLIN, end);
+    if (wait == Wait::kInterrupted) return failure(interrupted_fault("waiting for " + peer_));
+    if (wait == Wait::kOver) {
       return failure(fault(ExchangeFault::kTimeout, fmt::format("no data from {} for {}", peer_,
                                                                 text::format_duration(timeout))));
     }
@@ -319,7 +340,9 @@ Result<ExchangeConnection, ExchangeError> ExchangeListener::accept(Duration time
     // A client that went away again while it waited is no reason to stop.
     const bool is_passing = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     if (!is_passing) return failure(system_fault("accepting a connection"));
-    if (!wait_for(socket_.get(), POLLIN, end)) {
+    const Wait wait = wait_for(socket_.get(), POLLIN, end);
+    if (wait == Wait::kInterrupted) return failure(interrupted_fault("waiting for a client"));
+    if (wait == Wait::kOver) {
       return failure(
           fault(ExchangeFault::kTimeout, fmt::format("no client connected to TCP port {} within {}",
                                                      port_, text::format_duration(timeout))));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,9 @@
 #include "openmrc/wire/field/ip_address.h"
 
 // How two programs exchange connection information before there is a connection: lines
-// of JSON over TCP. Every wait has an end, and what the other side sends is not trusted.
+// of JSON over TCP. Every wait has an end, also by a signal that is caught (interrupt.h), and what
+// the other side sends is not trusted. A server that anybody may reach is an ExchangeServer
+// (exchange_server.h).
 namespace openmrc::host {
 
 enum class ExchangeFault : std::uint8_t {
@@ -25,6 +28,9 @@ enum class ExchangeFault : std::uint8_t {
   kClosed,       // the other side closed the connection
   kLine,         // a line is too long, or holds a line break
   kMalformed,    // malformed connection information
+  kSecret,       // the shared secret is wrong, missing, or its file cannot be used
+  kRefused,      // the other side said no, and why
+  kInterrupted,  // a signal ended the wait (interrupt.h)
   kSystem,       // the kernel refused
 };
 std::string_view name_of(ExchangeFault fault);
@@ -54,6 +60,10 @@ class ExchangeConnection {
   // Whether the other side has closed, without waiting; also if it was killed. Lines that it sent
   // before can still be received.
   [[nodiscard]] bool peer_gone() const;
+  // From here on longer lines are an error: for a peer that is not known yet.
+  void limit_lines(std::size_t size_max) { line_max_ = std::min(size_max, kExchangeLineMax); }
+  // Memory that received bytes take.
+  [[nodiscard]] std::size_t buffered() const { return inbox_.size(); }
   // Readable when there is something to receive, or the peer is gone.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] const std::string& peer() const { return peer_; }  // for messages
@@ -68,6 +78,7 @@ class ExchangeConnection {
   std::string peer_;
   std::string inbox_;         // received and not yet asked for
   std::size_t searched_ = 0;  // bytes of it in which there is no line break
+  std::size_t line_max_ = kExchangeLineMax;
 };
 
 class ExchangeListener {
@@ -97,6 +108,7 @@ struct ConnectionInfo {
   std::uint32_t mtu = 0;
   std::uint8_t mpr = 0;  // the window that it offers
   std::uint16_t max_wimm = 0;
+  bool dynamic_mpr = false;  // it may change the window, and lets its peer do so
 
   bool operator==(const ConnectionInfo&) const = default;
 };

@@ -2,9 +2,10 @@
 #include "openmrc/host/host.h"
 
 #include <fmt/core.h>
-#include <sys/random.h>
 
 #include <algorithm>
+#include <iterator>
+#include <new>
 #include <utility>
 #include <variant>
 
@@ -13,7 +14,9 @@
 #include "openmrc/datapath/capture.h"
 #include "openmrc/datapath/fault.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/host/longest_packet.h"
 #include "openmrc/host/path_planning.h"
+#include "openmrc/host/random.h"
 
 namespace openmrc::host {
 namespace {
@@ -22,18 +25,17 @@ namespace {
 constexpr core::EvProfileId kOwnEvProfile(0);
 constexpr core::CcProfileId kOwnCcProfile(0);
 
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  const bool filled = getrandom(&seed, sizeof seed, 0) == sizeof seed;
-  OPENMRC_CHECK(filled, "the kernel gives random numbers");
-  return seed;
-}
+// What a shard queues without more memory: some for each of a few hundred queue pairs.
+constexpr std::size_t kQueuesReserved = 4096;
 
 core::EndpointSettings endpoint_settings(const Config& config, const profile::PathPlan& paths,
-                                         datapath::Slot slot) {
+                                         datapath::Slot slot, const SecretNumbers::Key& secret) {
   core::EndpointSettings settings = profile::endpoint_settings(config.transport);
+  settings.queues_reserved = kQueuesReserved;
   for (const datapath::Port& port : config.ports) settings.addresses.push_back(port.address);
   settings.first_qpn = datapath::first_qpn(slot);
+  settings.qpns = datapath::kQpnsPerSlot;
+  settings.secret = secret;
   settings.request_ids = core::RequestIds::of_slot(slot.raw());
   settings.return_routes = paths.return_routes();
   return settings;
@@ -78,11 +80,26 @@ std::string_view text_of(core::ModifyError error) {
   return {};
 }
 
+// What memory limits, limits work: to whoever posts it is all the same.
+template <class Post>
+Result<void, PostError> within_memory(Post post) {
+  try {
+    return post();
+  } catch (const std::bad_alloc&) {
+    return failure(PostError::kLimit);
+  }
+}
+
 }  // namespace
 
-MemoryRegion::~MemoryRegion() { host_.deregister(RKey(remote_.rkey)); }
+MemoryRegion::~MemoryRegion() {
+  const bool is_registered = remote_.rkey != 0;
+  if (is_registered && host_.is_of_this_process()) host_.deregister(RKey(remote_.rkey));
+}
 
 QueuePair::~QueuePair() {
+  const bool was_created = qpn_ != Qpn{};
+  if (!was_created || !shard_.is_of_this_process()) return;
   shard_.attach(qpn_, nullptr, nullptr);
   shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.destroy_queue_pair(qpn_); });
   const std::lock_guard lock(host_.events_mutex_);
@@ -98,12 +115,14 @@ ConnectionInfo QueuePair::connection_info() const {
                       .psn = psn_.raw(),
                       .mtu = transport.mtu,
                       .mpr = transport.mpr,
-                      .max_wimm = transport.max_wimm};
+                      .max_wimm = transport.max_wimm,
+                      .dynamic_mpr = transport.dynamic_mpr};
   for (const datapath::Port& port : config.ports) info.addresses.push_back(port.address);
   if (host_.paths().own()) info.fabric_host = host_.paths().own()->raw();
   return info;
 }
 
+// QP-9
 Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
   const profile::PathPlan& paths = host_.paths();
@@ -114,8 +133,21 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
         Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
               .remedy = "give both hosts the same section fabric"});
   }
-  const ReceiveAttributes recv{
-      .remote_qpn = Qpn(peer.qpn), .remote_psn = Psn(peer.psn), .mtu = peer.mtu};
+  if (std::ranges::any_of(peer.addresses, [&](const wire::Ipv6Address& address) {
+        return version_of(address) != ip_version(config);
+      })) {
+    return failure(Error{
+        .what = fmt::format("{} is configured for another IP version: its addresses and those "
+                            "of {} are of IPv4 and IPv6",
+                            peer.host, config.name),
+        .remedy = "give the ports of both hosts addresses of one of the two"});
+  }
+  const ReceiveAttributes recv{.remote_qpn = Qpn(peer.qpn),
+                               .remote_psn = Psn(peer.psn),
+                               .mtu = peer.mtu,
+                               .mpr_dest = config.transport.mpr,
+                               .max_wimm_dest = config.transport.max_wimm,
+                               .dynamic_mpr = config.transport.dynamic_mpr && peer.dynamic_mpr};
   core::ReadyToSendAttributes send = profile::send_attributes(config.transport);
   send.first_psn = psn_;
   send.mpr = peer.mpr;
@@ -154,11 +186,12 @@ Result<void, core::ModifyError> QueuePair::to_ready_to_recv(const Destination& p
       .max_wimm_dest = attributes.max_wimm_dest,
       .dynamic_mpr = attributes.dynamic_mpr,
       .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
+  std::string name = peer.name;
   const auto result = shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_recv(qpn_, now, recv);
   });
   if (!result) return failure(result.error());
-  peer_name_ = peer.name;
+  peer_name_ = std::move(name);
   peer_place_ = peer.place;
   return {};
 }
@@ -192,7 +225,7 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
                                  .remote_address = write.remote_address,
                                  .rkey = write.rkey};
       if (write.immediate) request.immediate = wire::Immediate(*write.immediate);
-      posted.last = endpoint.post_write(qpn_, now, request);
+      posted.last = within_memory([&] { return endpoint.post_write(qpn_, now, request); });
       if (!posted.last) break;
       ++posted.count;
     }
@@ -202,7 +235,9 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
 
 Result<void, PostError> QueuePair::post_receive(WorkId id) {
   return shard_.run(
-      [&](core::Endpoint& endpoint, Instant) { return endpoint.post_receive(qpn_, id); },
+      [&](core::Endpoint& endpoint, Instant) {
+        return within_memory([&] { return endpoint.post_receive(qpn_, id); });
+      },
       Shard::Send::kLater);
 }
 
@@ -226,11 +261,35 @@ std::vector<PlanePaths> QueuePair::paths() const {
     if (peer == nullptr) return planes;
     const core::EvProfile& profile = peer->paths.profile();
     planes.resize(profile.planes());
+    for (std::size_t i = 0; i < planes.size(); ++i) {
+      planes[i].peer_is_down = !peer->remote_ports.has(Plane(static_cast<std::uint8_t>(i)));
+    }
     for (std::size_t i = 0; i < profile.size(); ++i) {
       const core::EvIndex ev(static_cast<std::uint8_t>(i));
       ++planes[profile.entry(ev).plane.raw()].evs[static_cast<std::size_t>(peer->paths.state(ev))];
     }
     return planes;
+  });
+}
+
+std::optional<SendWindow> QueuePair::send_window() const {
+  return shard_.look(
+      [&](const core::Endpoint& endpoint, const datapath::Datapath&) -> std::optional<SendWindow> {
+        const core::QueuePair* qp = endpoint.queue_pair(qpn_);
+        if (qp == nullptr || qp->state != core::QueuePairState::kReadyToSend) return std::nullopt;
+        return SendWindow{.psns = qp->requestor.psn_range(),
+                          .bytes = endpoint.peer_of(qpn_)->congestion.window()};
+      });
+}
+
+bool QueuePair::offer_mpr(std::uint8_t mpr) {
+  return shard_.run(
+      [&](core::Endpoint& endpoint, Instant) { return endpoint.offer_mpr(qpn_, mpr); });
+}
+
+bool QueuePair::set_receiver_penalty(std::uint8_t penalty) {
+  return shard_.run([&](core::Endpoint& endpoint, Instant) {
+    return endpoint.set_receiver_penalty(qpn_, penalty, penalty == 0);
   });
 }
 
@@ -280,14 +339,16 @@ Result<void, Error> Host::open_shards() {
   std::vector<std::string> interfaces;
   interfaces.reserve(config_.ports.size());
   for (const datapath::Port& port : config_.ports) interfaces.push_back(port.interface);
+  const SecretNumbers::Key secret = random_key();
   for (std::size_t i = 0; i < config_.shards; ++i) {
     auto datapath = open_datapath(i);
     if (!datapath) return failure(std::move(datapath.error()));
     const datapath::Slot slot = (*datapath)->slot();
-    auto links = LinkWatch::open(interfaces);
+    auto links = LinkWatch::open(
+        interfaces, longest_packet(config_.mode, ip_version(config_), config_.transport.mtu));
     if (!links) return failure(std::move(links.error()));
-    auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot),
-                              .seed = random_seed(),
+    auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot, secret),
+                              .seed = random_number(),
                               .progress = config_.progress},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
@@ -329,6 +390,9 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
       .length = bytes.size(),
       .bytes = bytes.data(),
       .remote_write = options.remote_write};
+  // First what needs memory: a region that is registered has an owner.
+  RemoteMemory info{.address = region.address, .length = region.length, .rkey = 0};
+  std::unique_ptr<MemoryRegion> made(new MemoryRegion(*this, bytes, info));
   const auto key = change_all(
       [&](core::Endpoint& endpoint, Instant) { return endpoint.register_memory(region); });
   if (!key) {
@@ -337,8 +401,8 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
                                       : "the memory region is empty or exceeds the address space",
                          .remedy = full ? "deregister some" : ""});
   }
-  const RemoteMemory info{.address = region.address, .length = region.length, .rkey = key->raw()};
-  return std::unique_ptr<MemoryRegion>(new MemoryRegion(*this, bytes, info));
+  made->remote_.rkey = key->raw();
+  return made;
 }
 
 void Host::deregister(RKey key) {
@@ -375,6 +439,11 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
   OPENMRC_CHECK(options.writes != nullptr, "a queue pair has a completion queue");
   const std::size_t turn = options.shard.value_or(next_shard_.fetch_add(1)) % shards_.size();
   Shard& shard = *shards_[turn];
+  // SEC-3
+  const Psn psn(static_cast<std::uint32_t>(random_number() & 0xff'ffff));
+  // First what needs memory: a queue pair that was created has an owner.
+  std::unique_ptr<QueuePair> made(
+      new QueuePair(*this, shard, Qpn{}, psn, options.domain.value_or(domain_)));
   const auto qpn =
       shard.run([](core::Endpoint& endpoint, Instant) { return endpoint.create_queue_pair(); });
   if (!qpn) {
@@ -382,11 +451,10 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
                                              turn, config_.transport.limits.queue_pairs),
                          .remedy = "raise max_queue_pairs in openmrc.toml"});
   }
+  made->qpn_ = *qpn;
   shard.attach(*qpn, options.writes,
                options.receives != nullptr ? options.receives : options.writes);
-  const Psn psn(static_cast<std::uint32_t>(random_seed() & 0xff'ffff));
-  return std::unique_ptr<QueuePair>(
-      new QueuePair(*this, shard, *qpn, psn, options.domain.value_or(domain_)));
+  return made;
 }
 
 std::vector<std::string> Host::notices() const {
@@ -399,7 +467,28 @@ std::vector<std::string> Host::notices() const {
       }
     });
   }
+  for (const auto& shard : shards_) {
+    if (const auto flood = shard->flood()) all.push_back(to_string(*flood));
+  }
+  std::ranges::move(small_ports(), std::back_inserter(all));
   return all;
+}
+
+// Ports that are left out because they lose large packets.
+std::vector<std::string> Host::small_ports() const {
+  const std::uint32_t needed =
+      longest_packet(config_.mode, ip_version(config_), config_.transport.mtu);
+  std::vector<std::string> notices;
+  for (std::size_t i = 0; i < config_.ports.size(); ++i) {
+    const std::string& interface = config_.ports[i].interface;
+    const std::uint32_t mtu = shards_.front()->port_mtu(Plane(static_cast<std::uint8_t>(i)));
+    if (mtu == 0 || mtu >= needed) continue;
+    notices.push_back(
+        fmt::format("{0} is not used: its MTU is {1}, and packets of mtu = {2} need {3}; ip link "
+                    "set dev {0} mtu {3}, or a smaller mtu in openmrc.toml",
+                    interface, mtu, config_.transport.mtu, needed));
+  }
+  return notices;
 }
 
 core::Counters Host::counters() const {

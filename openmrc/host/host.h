@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/quantity.h"
 #include "openmrc/base/result.h"
 #include "openmrc/core/context/completion.h"
 #include "openmrc/core/context/counters.h"
@@ -107,6 +108,13 @@ struct Write {
 // How many paths are in which state, in one plane.
 struct PlanePaths {
   std::array<unsigned, core::kEvStateCount> evs{};
+  bool peer_is_down = false;  // the peer reports that its port is (MRC 7.4.8)
+};
+
+// How much may be sent at the moment.
+struct SendWindow {
+  std::int64_t psns = 0;  // packets of the queue pair beyond what is acknowledged (MRC 7.5.1)
+  ByteCount bytes{};      // in flight to the destination, of all its queue pairs (MRC 8)
 };
 
 // One end of a connection. Any thread may use it.
@@ -146,9 +154,19 @@ class QueuePair {
   [[nodiscard]] std::optional<std::string> failure_text() const;
   // By plane; empty before it is connected.
   [[nodiscard]] std::vector<PlanePaths> paths() const;
+  // Nothing unless it is ready to send.
+  [[nodiscard]] std::optional<SendWindow> send_window() const;
   [[nodiscard]] const std::string& peer_name() const { return peer_name_; }
   // Its place in the fabric, if both have one.
   [[nodiscard]] std::optional<fabric::HostIndex> peer_place() const { return peer_place_; }
+
+  // How much the peer may send from now on; it learns so with the next SACK.
+  // MRC 7.5.1: in 128 packets, 1 to what was offered at first. False: it is not, or the two ends
+  // did not agree to it (dynamic_mpr).
+  bool offer_mpr(std::uint8_t mpr);
+  // MRC 8: how much less, 0 to 127. 64 halves its window in a round trip, 127 leads to one packet;
+  // 0 gives the window back. False: more than that.
+  bool set_receiver_penalty(std::uint8_t penalty);
 
   // Probes one path, by its place in the profile; what is answered is fetched with the tag.
   bool probe_path(core::EvIndex ev, std::uint32_t tag);
@@ -168,7 +186,9 @@ class QueuePair {
   std::optional<fabric::HostIndex> peer_place_;
 };
 
-// A host's access to the network. Queue pairs and memory regions must be gone before it is.
+// A host's access to the network. Queue pairs and memory regions must be gone before it is. It
+// belongs to the process that opened it: a child made by fork() that calls it, or what was made
+// with it, is ended with a message; destructors do nothing there. It may open a host of its own.
 class Host {
  public:
   // `watch` is called with events of paths and queue pairs, from the thread that found out and
@@ -182,7 +202,7 @@ class Host {
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] const profile::PathPlan& paths() const { return paths_; }
   [[nodiscard]] std::size_t shards() const { return shards_.size(); }
-  // What the operating system could not do as asked, in words for people.
+  // What the operating system could not do as asked, or is not set up for, in words for people.
   [[nodiscard]] std::vector<std::string> notices() const;
 
   [[nodiscard]] std::unique_ptr<CompletionQueue> create_completion_queue();
@@ -200,6 +220,7 @@ class Host {
   // Whether it is, and its link, too.
   [[nodiscard]] bool port_is_up(Plane plane) const { return shards_.front()->port_is_up(plane); }
   Result<std::unique_ptr<QueuePair>, Error> create_queue_pair(const QueuePairOptions& options);
+  [[nodiscard]] bool is_of_this_process() const { return shards_.front()->is_of_this_process(); }
 
   // A request of a controller by a path of its own choice; the answer is an event (see open()).
   bool send_request(const core::DirectRequest& request);
@@ -219,6 +240,7 @@ class Host {
   auto change_all(Change change);
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
+  [[nodiscard]] std::vector<std::string> small_ports() const;
   void on_event(const core::Event& event);
   void deregister(RKey key);
   [[nodiscard]] std::string describe(const core::Failure& failed, const QueuePair& qp) const;

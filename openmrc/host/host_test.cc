@@ -2,80 +2,24 @@
 #include "openmrc/host/host.h"
 
 #include <gtest/gtest.h>
-
 #include <poll.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "openmrc/host/test_host.h"
+
 namespace openmrc::host {
 namespace {
-
-constexpr wire::Ipv6Address kLoopback = wire::Ipv6Address::of({0, 0, 0, 0, 0, 0, 0, 1});
-// Not the port of anything else on this machine, nor of another test.
-constexpr wire::UdpPort kPort{24791};
-
-// One plane, on the loopback interface: needs no privileges.
-Config loopback_config(Progress progress, std::size_t shards = 1) {
-  Config config;
-  config.name = "here";
-  config.ports = {{.interface = "lo", .address = kLoopback}};
-  config.transport.udp_port = kPort;
-  config.wire.udp_port = kPort;
-  config.transport.paths.evs = 4;
-  config.progress = progress;
-  config.shards = shards;
-  config.transport.congestion.base_rtt = milliseconds(1);
-  config.transport.retry = {.timeout = 12, .linear = 3, .exponential = 2};
-  return config;
-}
-
-struct Side {
-  explicit Side(const Config& config, std::size_t bytes = 1 << 20) : memory(bytes) {
-    auto opened = Host::open(config);
-    if (!opened) throw std::runtime_error(to_string(opened.error()));
-    host = std::move(*opened);
-    queue = host->create_completion_queue();
-    region = std::move(*host->register_memory(memory));
-  }
-  std::unique_ptr<QueuePair> make_queue_pair() {
-    return std::move(*host->create_queue_pair({.writes = queue.get()}));
-  }
-
-  std::vector<std::byte> memory;
-  std::unique_ptr<Host> host;
-  std::unique_ptr<CompletionQueue> queue;
-  std::unique_ptr<MemoryRegion> region;
-};
-
-void connect(QueuePair& a, QueuePair& b) {
-  ASSERT_TRUE(a.connect(b.connection_info()));
-  ASSERT_TRUE(b.connect(a.connection_info()));
-}
-
-std::vector<Completion> wait_for(CompletionQueue& queue, std::size_t count) {
-  std::vector<Completion> all;
-  for (int tries = 0; all.size() < count && tries < 100; ++tries) {
-    std::array<Completion, 16> some;
-    const std::size_t got = queue.wait(some, milliseconds(100));
-    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
-  }
-  return all;
-}
-
-void fill(std::span<std::byte> bytes, unsigned seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed);
-}
 
 class HostProgress : public testing::TestWithParam<Progress> {};
 INSTANTIATE_TEST_SUITE_P(All, HostProgress,
                          testing::Values(Progress::kSleep, Progress::kPoll, Progress::kCaller));
 
+// QP-9
 TEST_P(HostProgress, WritesArriveAndAreReported) {
   // Two hosts that make progress only when called cannot wait for each other in one thread.
   Side to(loopback_config(GetParam() == Progress::kCaller ? Progress::kSleep : GetParam()));
@@ -103,6 +47,42 @@ TEST_P(HostProgress, WritesArriveAndAreReported) {
   EXPECT_TRUE(to.memory == from.memory);
 }
 
+Config ipv4_config() {
+  Config config = loopback_config(Progress::kSleep);
+  config.ports[0].address = wire::mapped(wire::Ipv4Address(0x7f00'0001));
+  return config;
+}
+
+TEST(Host, WritesOverIpv4) {
+  Side a(ipv4_config());
+  Side b(ipv4_config());
+  const auto sender = a.make_queue_pair();
+  const auto receiver = b.make_queue_pair();
+  connect(*sender, *receiver);
+  expect_writes(a, *sender, b, 8);
+}
+
+TEST(Host, OfIpv4RefusesAPeerOfIpv6) {
+  Side a(ipv4_config());
+  Side b(loopback_config(Progress::kSleep));
+  const auto connected = a.make_queue_pair()->connect(b.make_queue_pair()->connection_info());
+  ASSERT_FALSE(connected);
+  EXPECT_NE(to_string(connected.error()).find("another IP version"), std::string::npos);
+}
+
+// SEC-3, SEC-4
+TEST(Host, DrawsPsnsAndPathsAnew) {
+  Side one(loopback_config(Progress::kCaller));
+  Side other(loopback_config(Progress::kCaller));
+  const std::uint32_t psn = one.make_queue_pair()->connection_info().psn;
+  EXPECT_NE(one.make_queue_pair()->connection_info().psn, psn);
+  EXPECT_NE(other.make_queue_pair()->connection_info().psn, psn);
+  const auto first_ev = [](const Side& side) {
+    return side.host->paths().profiles().at(0)->entries()[0].ev;
+  };
+  EXPECT_NE(first_ev(one), first_ev(other));
+}
+
 // Each packet is a system call: what is answered to a message must not stand before its reply.
 TEST(Host, AnswersLeaveAfterWhatTheCallerPostsNext) {
   Side to(loopback_config(Progress::kCaller));
@@ -122,7 +102,7 @@ TEST(Host, AnswersLeaveAfterWhatTheCallerPostsNext) {
 }
 
 TEST(Host, SaysWhoDidNotAnswerAndWhere) {
-  Side from(loopback_config(Progress::kSleep));
+  Side from(impatient(loopback_config(Progress::kSleep)));
   auto sender = from.make_queue_pair();
   {
     Side to(loopback_config(Progress::kSleep));
@@ -138,6 +118,18 @@ TEST(Host, SaysWhoDidNotAnswerAndWhere) {
   EXPECT_NE(text->find("to here"), std::string::npos) << *text;
   EXPECT_NE(text->find("retry counter exceeded"), std::string::npos) << *text;
   EXPECT_EQ(sender->state(), core::QueuePairState::kError);
+}
+
+// The least that the kernel gives is a packet or two in each direction.
+TEST(Host, TheSmallestSocketBuffersCarryAllData) {
+  Config config = loopback_config(Progress::kSleep);
+  config.socket_buffer = 0;
+  Side to(config);
+  Side from(config);
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  expect_writes(from, *sender, to, 20);
 }
 
 TEST(Host, RefusesWritesOutsideARegion) {
@@ -212,6 +204,37 @@ TEST(Host, APortThatIsDisabledIsDown) {
   EXPECT_FALSE(side.host->port_is_up(Plane(0)));
   side.host->set_port_enabled(Plane(0), true);
   EXPECT_TRUE(side.host->port_is_up(Plane(0)));
+}
+
+// MRC 7.5.1: what the configuration says is what both ends use.
+TEST(Host, OffersTheWindowThatIsConfiguredAndChangesItIfBothMay) {
+  for (const bool both : {true, false}) {
+    Config config = loopback_config(Progress::kSleep);
+    config.transport.mpr = 64;
+    config.transport.dynamic_mpr = true;
+    Side from(config);
+    config.transport.dynamic_mpr = both;
+    Side to(config);
+    auto sender = from.make_queue_pair();
+    auto receiver = to.make_queue_pair();
+    connect(*sender, *receiver);
+    const RemoteMemory remote = to.region->remote();
+    const auto write = [&] {
+      ASSERT_TRUE(sender->post_write({.data = std::span(from.memory).first(1 << 16),
+                                      .remote_address = remote.address,
+                                      .rkey = RKey(remote.rkey)}));
+      ASSERT_EQ(wait_for(*from.queue, 1).at(0).status, WorkStatus::kSuccess);
+    };
+    write();
+    EXPECT_EQ(sender->send_window()->psns, 64 * core::kPsnsPerMpr);
+    EXPECT_EQ(receiver->offer_mpr(2), both);
+    EXPECT_FALSE(receiver->offer_mpr(65));
+    for (int tries = 0; tries < 100; ++tries) {
+      write();
+      if (!both || sender->send_window()->psns == 2 * core::kPsnsPerMpr) break;
+    }
+    EXPECT_EQ(sender->send_window()->psns, (both ? 2 : 64) * core::kPsnsPerMpr);
+  }
 }
 
 TEST(Host, EightShardsOfOneProcessShareThePort) {

@@ -13,7 +13,9 @@ volatile std::sig_atomic_t caught = 0;
 
 void catch_interrupts(SecondInterrupt second) {
   struct sigaction action{};
-  action.sa_handler = [](int) { caught = 1; };
+  action.sa_handler = [](int signal) {
+    if (caught == 0) caught = signal;
+  };
   if (second == SecondInterrupt::kKills) {
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   }
@@ -21,5 +23,6 @@ void catch_interrupts(SecondInterrupt second) {
 }
 
 bool interrupted() { return caught != 0; }
+int interrupt_exit_code() { return 128 + caught; }
 
 }  // namespace openmrc::host

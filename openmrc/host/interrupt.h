@@ -9,5 +9,7 @@ namespace openmrc::host {
 enum class SecondInterrupt { kWaits, kKills };  // what is asked for again
 void catch_interrupts(SecondInterrupt second = SecondInterrupt::kWaits);
 [[nodiscard]] bool interrupted();
+// What a program that ends by the first of them exits with, as shells have it: 128 and its number.
+[[nodiscard]] int interrupt_exit_code();
 
 }  // namespace openmrc::host

@@ -30,25 +30,34 @@ bool is_up(unsigned flags) {
   return (flags & kAll) == kAll;
 }
 
-// Empty if there is none.
-std::string_view interface_name(std::span<const std::byte> attributes) {
-  std::string_view name;
+struct Interface {
+  std::string_view name{};  // empty if there is none
+  std::uint32_t mtu = 0;
+};
+
+Interface interface_in(std::span<const std::byte> attributes) {
+  Interface interface;
   for_each_attribute(attributes, [&](unsigned type, std::span<const std::byte> value) {
-    if (type != IFLA_IFNAME) return;
-    name = {reinterpret_cast<const char*>(value.data()), value.size()};
-    name = name.substr(0, name.find('\0'));
+    if (type == IFLA_IFNAME) {
+      const std::string_view name(reinterpret_cast<const char*>(value.data()), value.size());
+      interface.name = name.substr(0, name.find('\0'));
+    } else if (type == IFLA_MTU) {
+      interface.mtu = record_at<std::uint32_t>(value).value_or(0);
+    }
   });
-  return name;
+  return interface;
 }
 
 }  // namespace
 
-LinkWatch::LinkWatch(datapath::FileDescriptor socket, std::span<const std::string> interfaces)
-    : socket_(std::move(socket)) {
+LinkWatch::LinkWatch(datapath::FileDescriptor socket, std::span<const std::string> interfaces,
+                     std::uint32_t mtu_min)
+    : socket_(std::move(socket)), mtu_min_(mtu_min) {
   for (const std::string& interface : interfaces) links_.push_back({.interface = interface});
 }
 
-Result<LinkWatch, Error> LinkWatch::open(std::span<const std::string> interfaces) {
+Result<LinkWatch, Error> LinkWatch::open(std::span<const std::string> interfaces,
+                                         std::uint32_t mtu_min) {
   datapath::FileDescriptor socket(
       ::socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket.is_open()) return failure(socket_error("no netlink socket"));
@@ -58,7 +67,7 @@ Result<LinkWatch, Error> LinkWatch::open(std::span<const std::string> interfaces
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return failure(socket_error("cannot join the group of link messages"));
   }
-  LinkWatch watch(std::move(socket), interfaces);
+  LinkWatch watch(std::move(socket), interfaces, mtu_min);
   // From here on no change is missed: the answer comes after what has happened so far.
   if (!watch.ask_for_all()) return failure(socket_error("cannot send the request"));
   return watch;
@@ -130,15 +139,16 @@ void LinkWatch::take_link(std::span<const std::byte> message, bool is_there) {
   if (!info) return;
   // A bridge reports its ports with messages of the same kind, of a family of its own.
   if (info->ifi_family != AF_UNSPEC) return;
-  const std::string_view name = interface_name(after(message, sizeof *info));
+  const Interface interface = interface_in(after(message, sizeof *info));
   for (std::size_t plane = 0; plane < links_.size(); ++plane) {
     Link& link = links_[plane];
-    if (!link.interface.empty() && link.interface == name) {
+    if (!link.interface.empty() && link.interface == interface.name) {
       // An older interface of the name may be deleted after the new one has come.
       if (!is_there && link.index != info->ifi_index) continue;
       link.index = is_there ? info->ifi_index : 0;
       link.seen = true;
-      set(plane, is_there && is_up(info->ifi_flags));
+      link.mtu = is_there ? interface.mtu : 0;
+      set(plane, is_there && is_up(info->ifi_flags) && interface.mtu >= mtu_min_);
     } else if (link.index == info->ifi_index && link.index != 0) {
       link.index = 0;  // it has another name now
       set(plane, false);

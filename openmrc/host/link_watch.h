@@ -23,15 +23,19 @@ struct LinkChange {
 };
 
 // Watches the links of interfaces, as the kernel reports them (rtnetlink). A link is up if its
-// interface is there, is set up, and has a carrier.
+// interface is there, is set up, has a carrier, and takes the longest packet: one that loses large
+// packets answers probes, which are small, and would be failed and readmitted without end.
 class LinkWatch {
  public:
   // One interface for each plane; an empty name is not watched. All are taken for up until next()
   // says otherwise; those that are down now are among the first changes.
-  static Result<LinkWatch, Error> open(std::span<const std::string> interfaces);
+  static Result<LinkWatch, Error> open(std::span<const std::string> interfaces,
+                                       std::uint32_t mtu_min = 0);
 
   // The next change, without waiting.
   [[nodiscard]] std::optional<LinkChange> next();
+  // Of an interface; 0: not known.
+  [[nodiscard]] std::uint32_t mtu(std::size_t plane) const { return links_[plane].mtu; }
   // Readable when next() has something to look at.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
 
@@ -41,6 +45,7 @@ class LinkWatch {
     int index = 0;      // of the interface that has the name; 0: none
     bool up = true;     // as was last said
     bool seen = false;  // in the list that is being read
+    std::uint32_t mtu = 0;
   };
 
   // The list of all interfaces, which has what single messages do not.
@@ -51,7 +56,8 @@ class LinkWatch {
     kTaken,
   };
 
-  LinkWatch(datapath::FileDescriptor socket, std::span<const std::string> interfaces);
+  LinkWatch(datapath::FileDescriptor socket, std::span<const std::string> interfaces,
+            std::uint32_t mtu_min);
 
   [[nodiscard]] bool ask_for_all();
   [[nodiscard]] bool read_messages();
@@ -62,6 +68,7 @@ class LinkWatch {
   void end_of_list(bool is_complete);
 
   datapath::FileDescriptor socket_;
+  std::uint32_t mtu_min_;
   std::vector<Link> links_;
   std::deque<LinkChange> changes_;
   List list_ = List::kDue;

@@ -181,6 +181,23 @@ TEST_F(LinkWatchInNamespace, TellsBothPlanesOfOneInterface) {
   });
 }
 
+TEST_F(LinkWatchInNamespace, TakesALinkThatLosesLargePacketsForDown) {
+  in_namespace([] {
+    make_links();
+    ip("link set p0 mtu 1400");
+    auto watch = LinkWatch::open(kTwo, 1500);
+    ASSERT_TRUE(watch);
+    EXPECT_EQ(next_change(*watch), down(0));
+    EXPECT_EQ(watch->mtu(0), 1400U);
+    EXPECT_EQ(next_change(*watch, milliseconds(50)), std::nullopt) << "1500 suffices";
+    ip("link set p1 mtu 1499");
+    EXPECT_EQ(next_change(*watch), down(1));
+    ip("link set p0 mtu 1500");
+    EXPECT_EQ(next_change(*watch), up(0));
+    EXPECT_EQ(watch->mtu(0), 1500U);
+  });
+}
+
 void make_receive_buffer_small(const LinkWatch& watch) {
   const int small = 4096;
   EXPECT_EQ(::setsockopt(watch.descriptor(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);

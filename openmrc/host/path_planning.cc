@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "openmrc/host/random.h"
+
 namespace openmrc::host {
 namespace {
 
@@ -15,9 +17,12 @@ Error unusable(const core::EvProfileError& error) {
 }  // namespace
 
 Result<profile::PathPlan, Error> plan_paths(const Config& config) {
-  const profile::PathOptions options = config.transport.paths;
+  profile::PathOptions options = config.transport.paths;
   if (config.mode == datapath::Mode::kUdp) {
-    return profile::PathPlan::hashed(config.ports.size(), options);
+    // Feedback names the EVs that it is about: who does not see packets should not know them.
+    // SEC-4
+    if (!options.seed) options.seed = random_number();
+    return profile::PathPlan::hashed(config.ports.size(), options, ip_version(config));
   }
   if (!config.fabric) {
     return failure(Error{.what = "there is no section fabric in openmrc.toml, and paths that name "

@@ -48,6 +48,7 @@ Result<std::unique_ptr<Shard>, Error> Shard::open(const Settings& settings,
 Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
              std::optional<LinkWatch> links, EventSink on_event)
     : progress_(settings.progress),
+      clock_(settings.clock),
       datapath_(std::move(datapath)),
       links_(std::move(links)),
       on_event_(std::move(on_event)),
@@ -59,6 +60,10 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       incoming_(kBurst) {}
 
 Shard::~Shard() {
+  if (!is_of_this_process()) {
+    HomeProcess::leave(std::move(thread_));
+    return;
+  }
   stopping_ = true;
   if (thread_.joinable()) {
     const std::uint64_t one = 1;
@@ -116,20 +121,23 @@ void Shard::sleep(Duration at_most) {
 void Shard::attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives) {
   const Ownership owner(*this);
   const std::size_t index = qpn.raw() - first_qpn_.raw();
-  if (index >= destinations_.size()) destinations_.resize(index + 1);
+  const bool is_known = index < destinations_.size();
+  if (!is_known && writes == nullptr && receives == nullptr) return;
+  if (!is_known) destinations_.resize(index + 1);
   destinations_[index] = {.writes = writes, .receives = receives};
 }
 
-bool Shard::round() {
-  if (links_ && now() >= links_looked_at_ + kLinkInterval) take_link_changes(now());
+bool Shard::round() noexcept {
+  if (links_ && clock_() >= links_looked_at_ + kLinkInterval) take_link_changes(clock_());
   const Arrivals arrivals = take_arrivals();
   // What has arrived and was not looked at may be just what a timer waits for.
-  const Instant at = now();
+  const Instant at = clock_();
   const auto deadline = endpoint_.next_deadline();
   const bool wait_on = arrivals == Arrivals::kMore && rounds_without_timers_ < kRoundsWithoutTimers;
   rounds_without_timers_ = wait_on ? rounds_without_timers_ + 1 : 0;
   const bool due = !wait_on && deadline && *deadline <= at;
   if (due) endpoint_.handle_timeout(at);
+  if (floods_.is_due(at)) floods_.look(at, endpoint_.counters());
   return follow_up(Send::kNow) || arrivals != Arrivals::kNone || due;
 }
 
@@ -158,9 +166,17 @@ bool Shard::port_is_up(Plane plane) {
   return ports_[plane.raw()].link && ports_[plane.raw()].enabled;
 }
 
+std::uint32_t Shard::port_mtu(Plane plane) {
+  if (!links_) return 0;
+  return run([&](core::Endpoint&, Instant at) {
+    take_link_changes(at);
+    return links_->mtu(plane.raw());
+  });
+}
+
 Shard::Arrivals Shard::take_arrivals() {
   for (int i = 0; i < kArrivalsInARow; ++i) {
-    const std::size_t count = datapath_->receive(now(), incoming_);
+    const std::size_t count = datapath_->receive(clock_(), incoming_);
     for (std::size_t n = 0; n < count; ++n) {
       endpoint_.handle_packet(incoming_[n].at, incoming_[n].plane, incoming_[n].packet);
     }
@@ -170,17 +186,23 @@ Shard::Arrivals Shard::take_arrivals() {
 }
 
 // Returns whether anything was sent.
-bool Shard::follow_up(Send send) {
-  // What can be reported goes first: the application may wait for it.
+bool Shard::follow_up(Send send) noexcept {
+  // What can be reported goes first: the application may wait for it. Why a queue pair failed is
+  // known before the completion that says that it did.
+  deliver_events();
   const bool reported = deliver_completions();
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
   more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
                   endpoint_.wants_to_send();
   const std::size_t sent = more_to_send_ ? 0 : transmit();
-  while (const auto event = endpoint_.poll_event()) on_event_(*event);
+  deliver_events();
   set_alarm();
   return sent > 0;
+}
+
+void Shard::deliver_events() {
+  while (const auto event = endpoint_.poll_event()) on_event_(*event);
 }
 
 std::size_t Shard::transmit() {
@@ -189,7 +211,7 @@ std::size_t Shard::transmit() {
   for (int i = 0; i < kBurstsInARow && endpoint_.wants_to_send(); ++i) {
     const core::PlaneMask free(~datapath_->blocked());
     const std::size_t count =
-        endpoint_.poll_transmit(now(), free, core::Endpoint::Ports::kReused, transmits_);
+        endpoint_.poll_transmit(clock_(), free, core::Endpoint::Ports::kReused, transmits_);
     const std::span burst = std::span(transmits_).first(count);
     send(burst);
     sent += count;
@@ -216,7 +238,8 @@ bool Shard::deliver_completions() {
     completions_.clear();
   };
   while (const auto completion = endpoint_.poll_completion()) {
-    const Destinations& to = destinations_[completion->qpn.raw() - first_qpn_.raw()];
+    const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
+    const Destinations to = index < destinations_.size() ? destinations_[index] : Destinations{};
     CompletionQueue* its_queue =
         completion->kind == core::WorkKind::kWrite ? to.writes : to.receives;
     if (its_queue != queue) {
@@ -235,7 +258,7 @@ bool Shard::deliver_completions() {
 void Shard::set_alarm() {
   if (progress_ == Progress::kPoll) return;
   auto deadline = endpoint_.next_deadline();
-  const Instant at = now();
+  const Instant at = clock_();
   const bool blocked = datapath_->blocked() != 0;
   // A caller that drives the shard comes back by itself.
   const bool goes_on = more_to_send_ && progress_ != Progress::kCaller;

@@ -22,6 +22,8 @@
 #include "openmrc/host/completion_queue.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/error.h"
+#include "openmrc/host/flood_watch.h"
+#include "openmrc/host/home_process.h"
 #include "openmrc/host/link_watch.h"
 
 namespace openmrc::host {
@@ -35,6 +37,7 @@ class Shard {
     core::EndpointSettings endpoint{};
     std::uint64_t seed = 0;
     Progress progress = Progress::kSleep;
+    std::function<Instant()> clock = host::now;  // another one only in tests
   };
   // What the endpoint reports of paths and failures; called with the lock held.
   using EventSink = std::function<void(const core::Event&)>;
@@ -50,14 +53,17 @@ class Shard {
   // Starts the thread, if the shard shall have one.
   void start();
 
+  // False in a child made by fork(): the thread and what it owns are the parent's.
+  [[nodiscard]] bool is_of_this_process() const { return home_.is_here(); }
+
   // Calls work(endpoint, now) as the owner, then reports and sends what came of it. What has
   // nothing to send itself may leave the rest, too, to a caller that drives the shard
-  // (Send::kLater).
+  // (Send::kLater). Memory that `work` does not get is its caller's to handle (std::bad_alloc).
   enum class Send { kNow, kLater };
   template <class Work>
   auto run(Work work, Send send = Send::kNow) {
     const Ownership owner(*this);
-    const Instant at = now();
+    const Instant at = clock_();
     if constexpr (std::is_void_v<decltype(work(endpoint_, at))>) {
       work(endpoint_, at);
       (void)follow_up(send);
@@ -74,9 +80,17 @@ class Shard {
     return look(std::as_const(endpoint_), *datapath_);
   }
 
+  // The worst flood of packets that were dropped.
+  [[nodiscard]] std::optional<FloodWatch::Flood> flood() {
+    const Ownership owner(*this);
+    return floods_.worst();
+  }
+
   // A port carries traffic while its link is up and it is not disabled.
   void set_port_enabled(Plane plane, bool enabled);
   [[nodiscard]] bool port_is_up(Plane plane);
+  // Of its interface; 0: not known.
+  [[nodiscard]] std::uint32_t port_mtu(Plane plane);
 
   // Where completions of this queue pair go, from now on; null: nowhere.
   void attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives);
@@ -102,6 +116,7 @@ class Shard {
   class Ownership {
    public:
     explicit Ownership(Shard& shard) : shard_(shard) {
+      shard.home_.check();
       const std::lock_guard next(shard.next_);
       shard.mutex_.lock();
     }
@@ -127,18 +142,23 @@ class Shard {
         std::optional<LinkWatch> links, EventSink on_event);
   [[nodiscard]] Result<void, Error> watch();
   void serve();
-  [[nodiscard]] bool round();
+  // These two end the process if there is no memory: what they are in the midst of, such as a
+  // completion that is handed over, can be neither undone nor done without.
+  [[nodiscard]] bool round() noexcept;
+  [[nodiscard]] bool follow_up(Send send) noexcept;
   enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
   [[nodiscard]] Arrivals take_arrivals();
   void take_link_changes(Instant at);
   void set_port(Instant at, std::size_t plane);
-  [[nodiscard]] bool follow_up(Send send);
   [[nodiscard]] std::size_t transmit();
   void send(std::span<const core::Transmit> burst);
+  void deliver_events();
   [[nodiscard]] bool deliver_completions();
   void set_alarm();
 
+  const HomeProcess home_;
   const Progress progress_;
+  const std::function<Instant()> clock_;
   std::unique_ptr<datapath::Datapath> datapath_;
   std::optional<LinkWatch> links_;
   EventSink on_event_;
@@ -161,6 +181,7 @@ class Shard {
   int rounds_without_timers_ = 0;
   Instant alarm_at_{};
   Instant links_looked_at_{};
+  FloodWatch floods_;
 
   std::atomic<bool> stopping_ = false;
   std::thread thread_;

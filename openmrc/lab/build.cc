@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -32,20 +31,31 @@ namespace fs = std::filesystem;
 using fabric::HostIndex;
 using fabric::LinkId;
 
-// Held by whoever builds or removes a lab. It is the lab's own folder that is locked, so that
-// nothing more has to be removed.
+// A file of a dozen lines; what is cut off does not parse.
+constexpr std::size_t kSpecBytesMax = 65536;
+
+// Programs of a command that was killed go on for a moment.
+constexpr std::int64_t kLockWaitNs = 2'000'000'000;
+constexpr std::int64_t kLockRetryNs = 20'000'000;
+
+// Held by whoever builds or removes a lab, and by the programs it runs, which go on when it is
+// killed. It is the lab's own folder that is locked, so that nothing more has to be removed.
 class Lock {
  public:
   static Result<Lock, std::string> take(const std::string& lab) {
     const fs::path folder = folder_of(lab);
     std::error_code error;
     fs::create_directories(folder, error);
-    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY);  // NOLINT: is handed on
     if (fd < 0) {
       return failure(
           fmt::format("cannot make the folder '{}': {}", folder.string(), std::strerror(errno)));
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return Lock(fd);
+    const std::int64_t end = monotonic_ns() + kLockWaitNs;
+    do {
+      if (flock(fd, LOCK_EX | LOCK_NB) == 0) return Lock(fd);
+      sleep_until(monotonic_ns() + kLockRetryNs);
+    } while (monotonic_ns() < end && !host::interrupted());
     close(fd);
     return failure(fmt::format("the lab '{}' is being built or removed by another command", lab));
   }
@@ -69,23 +79,44 @@ struct Need {
   std::vector<std::string> command;
 };
 
-std::vector<Need> needs_of(const Spec& spec) {
-  std::vector<Need> needs{
-      {"veth links (CONFIG_VETH)",
-       {"ip", "link", "add", "probe0", "type", "veth", "peer", "name", "probe1"}},
-      {"bridges (CONFIG_BRIDGE)", {"ip", "link", "add", "probe2", "type", "bridge"}},
-      {"sysctl, of the package procps", {"sysctl", "-q", "-w", "net.ipv6.conf.all.forwarding=1"}},
-      {"interfaces that go up", {"ip", "link", "set", "dev", "probe0", "up"}},
-      {"seg6local with End.DT6 (CONFIG_IPV6_SEG6_LWTUNNEL)",
-       {"ip", "-6", "route", "add", "fcbb:bb00:1::/48", "encap", "seg6local", "action", "End.DT6",
-        "table", "local", "dev", "probe0"}},
-      {"rules by protocol (CONFIG_IPV6_MULTIPLE_TABLES)",
-       {"ip", "-6", "rule", "add", "ipproto", "udp", "lookup", fmt::format("{}", kUsidTable)}}};
+void add_ipv4_needs(std::vector<Need>& needs) {
+  needs.push_back({"sysctl, of the package procps, and hashing by ports (Linux 4.12)",
+                   {"sysctl", "-q", "-w", "net.ipv4.fib_multipath_hash_policy=1"}});
+  needs.push_back(
+      {"routes over several next hops (CONFIG_IP_ROUTE_MULTIPATH)",
+       {"ip", "-4", "route", "add", "10.0.0.0/16", "nexthop", "via", "169.254.0.1", "dev", "probe0",
+        "onlink", "nexthop", "via", "169.254.0.1", "dev", "probe1", "onlink"}});
+}
+
+void add_ipv6_needs(const Spec& spec, std::vector<Need>& needs) {
+  needs.insert(
+      needs.end(),
+      {{"sysctl, of the package procps", {"sysctl", "-q", "-w", "net.ipv6.conf.all.forwarding=1"}},
+       {"seg6local with End.DT6 (CONFIG_IPV6_SEG6_LWTUNNEL)",
+        {"ip", "-6", "route", "add", "fcbb:bb00:1::/48", "encap", "seg6local", "action", "End.DT6",
+         "table", "local", "dev", "probe0"}},
+       {"rules by protocol (CONFIG_IPV6_MULTIPLE_TABLES)",
+        {"ip", "-6", "rule", "add", "ipproto", "17", "lookup", fmt::format("{}", kUsidTable)}}});
   if (spec.switches == Switches::kKernel) {
     needs.push_back(
         {"seg6local with the NEXT-C-SID flavour (Linux 6.1, iproute2 6.1)",
          {"ip", "-6", "route", "add", "fcbb:bb00:2::/48", "encap", "seg6local", "action", "End",
           "flavors", "next-csid", "lblen", "32", "nflen", "16", "dev", "probe0"}});
+  }
+}
+
+std::vector<Need> needs_of(const Spec& spec) {
+  std::vector<Need> needs{
+      {"veth links (CONFIG_VETH)",
+       {"ip", "link", "add", "probe0", "type", "veth", "peer", "name", "probe1"}},
+      {"bridges (CONFIG_BRIDGE)", {"ip", "link", "add", "probe2", "type", "bridge"}},
+      {"interfaces that go up", {"ip", "link", "set", "dev", "lo", "up"}},
+      {"interfaces that go up", {"ip", "link", "set", "dev", "probe0", "up"}},
+      {"interfaces that go up", {"ip", "link", "set", "dev", "probe1", "up"}}};
+  if (spec.ip == wire::IpVersion::kV4) {
+    add_ipv4_needs(needs);
+  } else {
+    add_ipv6_needs(spec, needs);
   }
   if (spec.bits_per_second) {
     needs.push_back({"token buckets for --rate (CONFIG_NET_SCH_TBF)",
@@ -117,7 +148,12 @@ void remove_files(const std::string& lab) {
   fs::remove(labs_folder().parent_path(), ignored);
 }
 
+// There from the end of `up` to the beginning of `down`. What is killed in either leaves none.
+fs::path complete_mark(const std::string& lab) { return folder_of(lab) / "complete"; }
+
 Result<void, std::string> remove_locked(const std::string& lab) {
+  std::error_code ignored;
+  fs::remove(complete_mark(lab), ignored);
   const auto spaces = spaces_with_prefix(space_prefix(lab));
   end_processes(spaces);
   Step step{{"ip", "-force", "-batch", "-"}, {}};
@@ -137,8 +173,10 @@ Result<void, std::string> make(const Spec& spec) {
     if (auto done = run(stage); !done) return done;
     if (host::interrupted()) return failure(std::string("interrupted"));
   }
-  if (spec.switches == Switches::kSoft) return start_soft_switch(spec);
-  return {};
+  if (spec.switches == Switches::kSoft) {
+    if (auto started = start_soft_switch(spec); !started) return started;
+  }
+  return write(File{complete_mark(spec.name), ""});
 }
 
 Result<Built, std::string> make_or_remove(const Spec& spec, Built how) {
@@ -183,7 +221,7 @@ Result<Built, std::string> build(const Spec& spec) {
   if (!lock) return failure(lock.error());
   host::catch_interrupts();
   const bool remains = known || !spaces_with_prefix(space_prefix(spec.name)).empty();
-  if (const auto there = load(spec.name); remains && there) {
+  if (const auto there = load_spec(spec.name); remains && there) {
     if (*there != spec) {
       return failure(fmt::format(
           "there is a lab '{0}' already, with {1}; remove it (mrc lab down {0}), or give the new "
@@ -215,12 +253,13 @@ std::string script_of(const Spec& spec) {
   for (const Stage& stage : plan.stages) {
     for (const Step& step : stage) script += script_of(step);
   }
-  return script;
+  return script + script_of(File{complete_mark(spec.name), ""});
 }
 
 Result<void, std::string> remove(const std::string& lab) {
   const auto lock = Lock::take(lab);
   if (!lock) return failure(lock.error());
+  host::catch_interrupts();  // what is begun is finished
   return remove_locked(lab);
 }
 
@@ -234,13 +273,29 @@ std::vector<std::string> labs_there() {
 }
 
 Result<Spec, std::string> load(const std::string& lab) {
+  auto spec = load_spec(lab);
+  if (spec && !is_complete(lab)) {
+    return failure(
+        fmt::format("the lab '{0}' is incomplete: it is being built or removed, or what did so was "
+                    "killed; build it again with sudo mrc lab up {0} {1}, or remove it with sudo "
+                    "mrc lab down {0}",
+                    lab, options_of(*spec)));
+  }
+  return spec;
+}
+
+bool is_complete(const std::string& lab) { return fs::exists(complete_mark(lab)); }
+
+Result<Spec, std::string> load_spec(const std::string& lab) {
   if (!is_lab_name(lab)) return failure(fmt::format("invalid lab name '{}'", lab));
   std::ifstream file(spec_file(lab));
   if (!file) {
     return failure(fmt::format("no lab '{0}': build it with sudo mrc lab up{1}", lab,
                                lab == kNameDefault ? "" : " " + lab));
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text(kSpecBytesMax, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
   const auto spec = spec_from_json(text);
   if (spec) return *spec;
   return failure(fmt::format("'{}' does not describe a lab: remove it with sudo mrc lab down {}",
@@ -249,7 +304,7 @@ Result<Spec, std::string> load(const std::string& lab) {
 
 bool is_whole(const Spec& spec) {
   const auto links = all_links(spec.fabric());
-  return space_exists(management_space(spec.name)) &&
+  return is_complete(spec.name) && space_exists(management_space(spec.name)) &&
          std::ranges::all_of(links,
                              [&](const LinkId& link) { return interfaces_exist(spec, link); }) &&
          (spec.switches == Switches::kKernel || soft_switch_runs(spec.name));

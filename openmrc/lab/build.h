@@ -28,9 +28,13 @@ Result<void, std::string> remove(const std::string& lab);
 
 // Those of which there is something.
 std::vector<std::string> labs_there();
-// What a lab is made of, or why that is not known.
+// What a lab is made of, or why it cannot be used.
 Result<Spec, std::string> load(const std::string& lab);
-// Whether all its namespaces and interfaces are there.
+// The same, also while it is incomplete.
+Result<Spec, std::string> load_spec(const std::string& lab);
+// Whether it was built to the end.
+bool is_complete(const std::string& lab);
+// And whether all its namespaces and interfaces are there.
 bool is_whole(const Spec& spec);
 
 // Names what the kernel or the installation lacks.

@@ -144,8 +144,9 @@ SwitchId t1_of(const LinkId& link) { return {link.plane, Tier::kT1, link.port}; 
 
 // The ends to be written again, by who has them.
 struct Ends {
-  std::map<HostIndex, std::set<std::string, std::less<>>> hosts{};
-  std::map<SwitchId, std::set<std::string, std::less<>>> switches{};
+  using Interfaces = std::set<std::string, std::less<>>;
+  std::map<HostIndex, Interfaces> hosts{};
+  std::map<SwitchId, Interfaces> switches{};
 
   Ends(const Spec& spec, std::span<const LinkId> links) {
     for (const LinkId& link : links) {
@@ -160,21 +161,25 @@ struct Ends {
   }
 };
 
+auto among(const Ends::Interfaces& interfaces) {
+  return [&interfaces](std::string_view name) { return interfaces.contains(name); };
+}
+
 Stage restore(const Spec& spec, std::span<const LinkId> links) {
   const Ends ends(spec, links);
   Spaces spaces;
   Stage stage;
   for (const auto& [id, interfaces] : ends.switches) {
     const std::string space = space_of(spec.name, id);
-    const auto wanted = [&](std::string_view name) { return interfaces.contains(name); };
+    const auto wanted = among(interfaces);
     const auto is_up = [&](std::string_view name) {
       return wanted(name) || spaces.state({.space = space, .interface = std::string(name)}).up;
     };
-    stage.push_back(in_space(space, switch_lines(spec, id, wanted, is_up)));
+    stage.push_back(in_space(spec, space, switch_lines(spec, id, wanted, is_up)));
   }
   for (const auto& [host, interfaces] : ends.hosts) {
-    const auto wanted = [&](std::string_view name) { return interfaces.contains(name); };
-    stage.push_back(in_space(space_of(spec.name, host), host_lines(spec, host, wanted)));
+    const auto wanted = among(interfaces);
+    stage.push_back(in_space(spec, space_of(spec.name, host), host_lines(spec, host, wanted)));
   }
   return stage;
 }
@@ -231,6 +236,7 @@ std::string_view name_of(Condition condition) {
     case Condition::kCut: return "cut";
     case Condition::kPortDown: return "port down";
     case Condition::kLossy: return "lossy";
+    case Condition::kSilent: return "silent";
     case Condition::kFlapping: return "flapping";
     case Condition::kMissing: return "missing";
   }
@@ -296,6 +302,7 @@ LinkStates states_of(const Spec& spec) {
     if (state.condition == Condition::kLossy) {
       const auto loss = read_note(note(spec, kLossyNote, link));
       state.loss = static_cast<std::uint32_t>(loss.value_or(kAllPackets));
+      if (state.loss >= kAllPackets) state.condition = Condition::kSilent;
     }
     states.emplace(link, state);
   }

@@ -58,6 +58,7 @@ enum class Condition : std::uint8_t {
   kCut,
   kPortDown,  // at the host
   kLossy,
+  kSilent,  // all packets are dropped; the carrier is up
   kFlapping,
   kMissing,  // the interfaces are not there
 };
@@ -65,7 +66,7 @@ std::string_view name_of(Condition condition);
 
 struct LinkState {
   Condition condition = Condition::kUp;
-  std::uint32_t loss = 0;  // kLossy; in ten thousandths
+  std::uint32_t loss = 0;  // kLossy, kSilent; in ten thousandths
 };
 
 using LinkStates = std::map<fabric::LinkId, LinkState>;

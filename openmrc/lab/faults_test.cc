@@ -23,8 +23,9 @@ Spec no_such_lab() {
 
 TEST(LabFaults, EveryConditionHasItsName) {
   std::set<std::string_view> names;
-  for (const Condition condition : {Condition::kUp, Condition::kCut, Condition::kPortDown,
-                                    Condition::kLossy, Condition::kFlapping, Condition::kMissing}) {
+  for (const Condition condition :
+       {Condition::kUp, Condition::kCut, Condition::kPortDown, Condition::kLossy,
+        Condition::kSilent, Condition::kFlapping, Condition::kMissing}) {
     EXPECT_TRUE(names.insert(name_of(condition)).second) << name_of(condition);
   }
 }

@@ -2,6 +2,7 @@
 #include "openmrc/lab/files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -20,7 +21,7 @@ using fabric::HostIndex;
 constexpr std::int64_t kBitsPerSecondUnshaped = 10'000'000'000;
 
 std::string inner_address(const Spec& spec, HostIndex host, std::uint32_t plane) {
-  return to_string(fabric::UsidPlan(spec.fabric()).inner_address(host, plane_at(plane)));
+  return to_string(data_address(spec, host, plane_at(plane)));
 }
 
 std::string fabric_text(const Spec& spec) {
@@ -64,35 +65,69 @@ std::string pace_text(const Spec& spec) {
       reorder_floor.raw() / 1000, timeout_exponent(base_rtt), base_rtt.raw() / 1000);
 }
 
+// Where the host stands in the fabric, whose plan gives all addresses.
+std::string place_text(const Spec& spec, HostIndex host) {
+  const fabric::Shape& shape = spec.shape;
+  return fmt::format(
+      "\n[fabric]\nplanes = {}\nracks = {}\nhosts_per_rack = {}\nuplinks = {}\nhost = \"{}\"\n"
+      "block = \"{:x}:{:x}::\"\n",
+      shape.planes, shape.racks, shape.hosts_per_rack, shape.uplinks, name_of(host),
+      fabric::kUsidBlockDefault >> 16, fabric::kUsidBlockDefault & 0xffff);
+}
+
+// No plan gives addresses of IPv4: the other hosts are listed, each with all of its own.
+std::string peers_text(const Spec& spec, HostIndex host) {
+  std::string text;
+  for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
+    if (HostIndex(i) == host) continue;
+    std::vector<std::string> addresses;
+    addresses.reserve(spec.shape.planes);
+    for (std::uint32_t plane = 0; plane < spec.shape.planes; ++plane) {
+      addresses.push_back(fmt::format("\"{}\"", inner_address(spec, HostIndex(i), plane)));
+    }
+    text += fmt::format("\n[[peer]]\nname = \"{}\"\naddresses = [{}]\n", name_of(HostIndex(i)),
+                        fmt::join(addresses, ", "));
+  }
+  return text;
+}
+
+// Where hashing chooses the uplink, several EVs for each, or some uplinks may get none.
+std::uint64_t evs_of(const Spec& spec) {
+  if (spec.mode != Mode::kUdp) return spec.fabric().evs();
+  constexpr std::uint32_t kEvsMax = 256;
+  constexpr std::uint32_t kEvsOfAnUplink = 8;
+  const std::uint32_t planes = spec.shape.planes;
+  return planes * std::min(kEvsMax / planes, kEvsOfAnUplink * std::max(spec.shape.uplinks, 1U));
+}
+
 std::string config_text(const Spec& spec, HostIndex host) {
-  const fabric::Fabric fabric = spec.fabric();
   const fabric::Shape& shape = spec.shape;
   const std::int64_t rate =
       spec.bits_per_second ? *spec.bits_per_second * shape.planes : kBitsPerSecondUnshaped;
+  const bool is_planned = spec.ip == wire::IpVersion::kV6;
   std::string text = fmt::format(
       "# Host {0} of the lab '{1}'. docs/guide/configuration.md describes every key.\n"
       "name = \"{0}\"\n"
-      "mode = \"{2}\"\n\n"
-      "[fabric]\nplanes = {3}\nracks = {4}\nhosts_per_rack = {5}\nuplinks = {6}\nhost = \"{0}\"\n"
-      "block = \"{7:x}:{8:x}::\"\n",
-      name_of(host), spec.name, name_of(spec.mode), shape.planes, shape.racks, shape.hosts_per_rack,
-      shape.uplinks, fabric::kUsidBlockDefault >> 16, fabric::kUsidBlockDefault & 0xffff);
+      "mode = \"{2}\"\n{3}",
+      name_of(host), spec.name, name_of(spec.mode), is_planned ? place_text(spec, host) : "");
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     text += fmt::format("\n[[port]]\ninterface = \"{}\"\naddress = \"{}\"\n",
                         name_of(plane_at(plane)), inner_address(spec, host, plane));
   }
+  if (!is_planned) text += peers_text(spec, host);
   return text + fmt::format("\n[transport]\nmtu = {}\nevs = {}\n{}rate = \"{}\"\n{}",
-                            payload_size(spec.mtu), fabric.evs(), pace_text(spec),
+                            payload_size(spec.mtu), evs_of(spec), pace_text(spec),
                             text::format_bit_rate(static_cast<std::uint64_t>(rate)),
                             spec.switches == Switches::kSoft ? "trimming = true\n" : "");
 }
 
 // h1 is a host on the management network, h1.p3 its port in plane 3.
 std::string hosts_text(const Spec& spec) {
-  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+  std::string text = "127.0.0.1 localhost\n";
+  if (spec.ip == wire::IpVersion::kV6) text += "::1 localhost\n";
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
     const HostIndex host(i);
-    text += fmt::format("{} {}\n", management_address(host), name_of(host));
+    text += fmt::format("{} {}\n", management_address(spec, host), name_of(host));
     for (std::uint32_t plane = 0; plane < spec.shape.planes; ++plane) {
       text += fmt::format("{} {}.{}\n", inner_address(spec, host, plane), name_of(host),
                           name_of(plane_at(plane)));

@@ -59,6 +59,12 @@ TEST(LabFiles, AHostKnowsItsPlaceAndItsPorts) {
   EXPECT_FALSE(config.transport.congestion.trimming.value_or(false));
 }
 
+TEST(LabFiles, WhereHashingChoosesUplinksThereAreSeveralEvsForEach) {
+  Spec spec = small_lab();
+  spec.mode = Mode::kUdp;
+  EXPECT_EQ(config_of(spec, HostIndex(1)).transport.paths.evs, 16 * spec.shape.uplinks);
+}
+
 TEST(LabFiles, ASlowLinkGetsTimesToMatch) {
   Spec spec = small_lab();
   spec.bits_per_second = 10'000'000;

@@ -125,12 +125,26 @@ std::vector<LinkId> links_of(const Fabric& fabric, const Element& element) {
   return links;
 }
 
-std::string management_address(HostIndex host) {
+std::string management_ipv6_address(HostIndex host) {
   return fmt::format("fd4d:5243:ffff::{:x}", host.raw() + 1);
 }
 std::string management_ipv4_address(HostIndex host) {
   static_assert(kNodesMax < 0xffff);
   return fmt::format("10.255.{}.{}", (host.raw() + 1) >> 8, (host.raw() + 1) & 0xff);
+}
+
+std::string management_address(const Spec& spec, HostIndex host) {
+  return spec.ip == wire::IpVersion::kV4 ? management_ipv4_address(host)
+                                         : management_ipv6_address(host);
+}
+
+wire::Ipv6Address data_address(const Spec& spec, HostIndex host, Plane plane) {
+  const Fabric fabric = spec.fabric();
+  if (spec.ip == wire::IpVersion::kV6) return fabric::UsidPlan(fabric).inner_address(host, plane);
+  static_assert(kNodesMax <= 256, "racks, and hosts of a rack, have eight bits");
+  return wire::mapped(wire::Ipv4Address(10U << 24 | std::uint32_t{plane.raw()} << 16 |
+                                        fabric.rack_of(host) << 8 |
+                                        (fabric.downlink_of(host) + 1)));
 }
 
 std::filesystem::path labs_folder() { return "/run/openmrc/labs"; }

@@ -57,8 +57,13 @@ std::vector<fabric::LinkId> links_of(const fabric::Fabric& fabric, const fabric:
 
 // The network over which hosts arrange things; no fault touches it.
 inline constexpr std::string_view kManagementInterface = "mgmt";
-std::string management_address(fabric::HostIndex host);       // fd4d:5243:ffff::<n + 1>
-std::string management_ipv4_address(fabric::HostIndex host);  // for programs that know no IPv6
+std::string management_ipv6_address(fabric::HostIndex host);  // fd4d:5243:ffff::<n + 1>
+std::string management_ipv4_address(fabric::HostIndex host);  // 10.255.0.<n + 1>
+// The one by which hosts are called.
+std::string management_address(const Spec& spec, fabric::HostIndex host);
+
+// A host's address in a plane: as the fabric plans it, or 10.<plane>.<rack>.<n + 1>.
+wire::Ipv6Address data_address(const Spec& spec, fabric::HostIndex host, Plane plane);
 
 // /run/openmrc/labs/<lab>
 std::filesystem::path labs_folder();

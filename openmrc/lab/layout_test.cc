@@ -87,10 +87,19 @@ TEST(LabLayout, LinksFailWithWhatTheyAreConnectedTo) {
 }
 
 TEST(LabLayout, ManagementAddressesCountHostsFromOne) {
-  EXPECT_EQ(management_address(HostIndex(0)), "fd4d:5243:ffff::1");
-  EXPECT_EQ(management_address(HostIndex(15)), "fd4d:5243:ffff::10");
+  EXPECT_EQ(management_ipv6_address(HostIndex(0)), "fd4d:5243:ffff::1");
+  EXPECT_EQ(management_ipv6_address(HostIndex(15)), "fd4d:5243:ffff::10");
   EXPECT_EQ(management_ipv4_address(HostIndex(0)), "10.255.0.1");
   EXPECT_EQ(management_ipv4_address(HostIndex(255)), "10.255.1.0");
+}
+
+TEST(LabLayout, DataAddressesSayPlaneRackAndHost) {
+  Spec spec = small_lab(2);
+  EXPECT_EQ(to_string(data_address(spec, HostIndex(3), Plane(1))), "fd4d:5243:0:1::1:2");
+  EXPECT_EQ(management_address(spec, HostIndex(0)), "fd4d:5243:ffff::1");
+  spec.ip = wire::IpVersion::kV4;
+  EXPECT_EQ(to_string(data_address(spec, HostIndex(3), Plane(1))), "10.1.1.2");
+  EXPECT_EQ(management_address(spec, HostIndex(0)), "10.255.0.1");
 }
 
 TEST(LabLayout, FilesOfALabAreInItsFolder) {

@@ -112,10 +112,14 @@ void end_processes(std::span<const std::string> spaces) {
   constexpr auto kPatience = std::chrono::milliseconds(500);
   constexpr auto kPause = std::chrono::milliseconds(10);
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
-  for (const pid_t pid : processes_in(spaces)) kill(pid, SIGTERM);
+  std::set<pid_t> asked;
   while (true) {
     const auto left = processes_in(spaces);
     if (left.empty()) return;
+    // Also who has just come in.
+    for (const pid_t pid : left) {
+      if (asked.insert(pid).second) kill(pid, SIGTERM);
+    }
     const bool late = std::chrono::steady_clock::now() > give_up;
     if (late) {
       for (const pid_t pid : left) kill(pid, SIGKILL);

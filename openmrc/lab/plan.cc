@@ -8,6 +8,7 @@
 
 #include "openmrc/fabric/usid_plan.h"
 #include "openmrc/lab/files.h"
+#include "openmrc/lab/plan_ipv4.h"
 #include "openmrc/wire/field/ip_address.h"
 
 namespace openmrc::lab {
@@ -37,8 +38,10 @@ std::string block_prefix() {
   return to_string(wire::UsidCarrier::of(fabric::kUsidBlockDefault, {})->address()) + "/32";
 }
 
+bool is_ipv4(const Spec& spec) { return spec.ip == wire::IpVersion::kV4; }
+
 std::string inner_address(const Spec& spec, HostIndex host, Plane plane) {
-  return to_string(fabric::UsidPlan(spec.fabric()).inner_address(host, plane));
+  return to_string(data_address(spec, host, plane));
 }
 // What the hosts of a rack have in common, and those of a plane.
 std::string inner_rack(const Spec& spec, std::uint32_t rack, Plane plane) {
@@ -53,12 +56,16 @@ std::string inner_plane(const Spec& spec, Plane plane) {
   return to_string(address) + "/64";
 }
 
+std::string link_line(const Spec& spec, std::string_view interface) {
+  return fmt::format("link set dev {} mtu {} up", interface, spec.mtu);
+}
+
 // An end of a cable: up, with an address that means something on the cable only, and with the
 // address of the other end, without neighbour discovery.
-void add_end(const Cable& cable, bool upper, Lines& lines) {
+void add_end(const Spec& spec, const Cable& cable, bool upper, Lines& lines) {
   const End& own = upper ? cable.upper() : cable.lower();
   const End& other = upper ? cable.lower() : cable.upper();
-  lines.push_back(fmt::format("link set dev {} up", own.interface));
+  lines.push_back(link_line(spec, own.interface));
   lines.push_back(fmt::format("address replace {}/64 dev {} nodad",
                               upper ? kUpperAddress : kLowerAddress, own.interface));
   lines.push_back(fmt::format("neighbour replace {} lladdr {} dev {} nud permanent",
@@ -70,10 +77,11 @@ std::string route(const std::string& prefix, std::string_view via, std::string_v
 }
 
 void add_host_port(const Spec& spec, HostIndex host, Plane plane, Lines& lines) {
+  if (is_ipv4(spec)) return ipv4::add_host_port(spec, host, plane, lines);
   const fabric::Fabric fabric = spec.fabric();
   const std::string interface = name_of(plane);
   const std::string address = inner_address(spec, host, plane);
-  add_end(cable_of(spec, fabric.host_link(host, plane)), false, lines);
+  add_end(spec, cable_of(spec, fabric.host_link(host, plane)), false, lines);
   lines.push_back(fmt::format("address replace {}/128 dev {} nodad", address, interface));
   lines.push_back(route(inner_plane(spec, plane), kUpperAddress, interface) + " src " + address);
   const Segment t0{Segment::Kind::kT0, plane, fabric.rack_of(host)};
@@ -85,8 +93,9 @@ void add_host_port(const Spec& spec, HostIndex host, Plane plane, Lines& lines) 
 }
 
 void add_t0_downlink(const Spec& spec, const SwitchId& t0, std::uint32_t downlink, Lines& lines) {
+  if (is_ipv4(spec)) return ipv4::add_t0_downlink(spec, t0, downlink, lines);
   const Cable cable = cable_of(spec, {LinkId::Kind::kHost, t0.plane, t0.index, downlink});
-  add_end(cable, true, lines);
+  add_end(spec, cable, true, lines);
   const std::string& interface = cable.t0.interface;
   const Segment host{Segment::Kind::kHost, t0.plane, downlink};
   lines.push_back(route(usid_address(host) + "/48", kLowerAddress, interface));
@@ -96,14 +105,16 @@ void add_t0_downlink(const Spec& spec, const SwitchId& t0, std::uint32_t downlin
 }
 
 void add_t0_uplink(const Spec& spec, const SwitchId& t0, std::uint32_t uplink, Lines& lines) {
+  if (is_ipv4(spec)) return ipv4::add_t0_uplink(spec, t0, uplink, lines);
   const Cable cable = cable_of(spec, {LinkId::Kind::kUplink, t0.plane, t0.index, uplink});
-  add_end(cable, false, lines);
+  add_end(spec, cable, false, lines);
   const Segment t1{Segment::Kind::kT1, t0.plane, uplink};
   lines.push_back(route(usid_address(t1) + "/48", kUpperAddress, cable.t0.interface));
 }
 
 // Ordinary packets to other racks go by any uplink.
 void add_t0_way_up(const Spec& spec, const SwitchId& t0, const InterfaceTest& is_up, Lines& lines) {
+  if (is_ipv4(spec)) return ipv4::add_t0_way_up(spec, t0, is_up, lines);
   std::string ways;
   for (std::uint32_t i = 0; i < spec.shape.uplinks; ++i) {
     const std::string interface = fmt::format("up{}", i);
@@ -113,8 +124,9 @@ void add_t0_way_up(const Spec& spec, const SwitchId& t0, const InterfaceTest& is
 }
 
 void add_t1_downlink(const Spec& spec, const SwitchId& t1, std::uint32_t rack, Lines& lines) {
+  if (is_ipv4(spec)) return ipv4::add_t1_downlink(spec, t1, rack, lines);
   const Cable cable = cable_of(spec, {LinkId::Kind::kUplink, t1.plane, rack, t1.index});
-  add_end(cable, true, lines);
+  add_end(spec, cable, true, lines);
   const std::string& interface = cable.far.interface;
   const Segment t0{Segment::Kind::kT0, t1.plane, rack};
   lines.push_back(route(usid_address(t0) + "/48", kLowerAddress, interface));
@@ -123,21 +135,25 @@ void add_t1_downlink(const Spec& spec, const SwitchId& t1, std::uint32_t rack, L
 
 // What every interface of a cable has from the beginning and keeps.
 void add_interface(const Spec& spec, const std::string& interface, Lines& lines) {
-  lines.push_back(fmt::format("link set dev {} addrgenmode none", interface));
+  if (!is_ipv4(spec)) lines.push_back(fmt::format("link set dev {} addrgenmode none", interface));
   // With a rate, or a switch that looks at every packet, each is a frame of its own.
   if (spec.bits_per_second || spec.switches == Switches::kSoft) {
     lines.push_back(fmt::format("link set dev {} gso_max_segs 1", interface));
   }
 }
 
+// UDP by its number, because a bare system has no /etc/protocols.
 Lines host_base_lines(const Spec& spec, HostIndex host) {
-  Lines lines{
-      "link set dev lo up", fmt::format("link set dev {} up", kManagementInterface),
-      fmt::format("address replace {}/64 dev {} nodad", management_address(host),
-                  kManagementInterface),
-      fmt::format("rule add pref 100 to {} ipproto udp lookup {}", block_prefix(), kUsidTable)};
+  Lines lines{"link set dev lo up", fmt::format("link set dev {} up", kManagementInterface)};
+  if (!is_ipv4(spec)) {
+    lines.push_back(fmt::format("address replace {}/64 dev {} nodad", management_ipv6_address(host),
+                                kManagementInterface));
+    lines.push_back(
+        fmt::format("rule add pref 100 to {} ipproto 17 lookup {}", block_prefix(), kUsidTable));
+  }
   for (std::uint32_t plane = 0; plane < spec.shape.planes; ++plane) {
     add_interface(spec, name_of(plane_at(plane)), lines);
+    if (is_ipv4(spec)) continue;
     const Segment self{Segment::Kind::kHost, plane_at(plane), spec.fabric().downlink_of(host)};
     lines.push_back(
         fmt::format("route replace local {}/128 dev lo table {}", usid_address(self), kUsidTable));
@@ -160,6 +176,10 @@ Lines switch_base_lines(const Spec& spec, const SwitchId& id) {
     add_interface(spec, interface, lines);
   }
   if (spec.switches == Switches::kSoft) return lines;
+  if (is_ipv4(spec)) {
+    std::ranges::move(ipv4::blackholes(id), std::back_inserter(lines));
+    return lines;
+  }
   const Segment own{id.tier == Tier::kT0 ? Segment::Kind::kT0 : Segment::Kind::kT1, id.plane,
                     id.index};
   lines.insert(lines.end(),
@@ -185,12 +205,16 @@ Step sysctl(const std::string& space, const Lines& settings) {
 
 // Interfaces take `default` over when they are made, so this comes before them.
 Stage sysctl_stage(const Spec& spec) {
-  Lines common{"net.ipv6.conf.all.seg6_enabled=1",      "net.ipv6.conf.default.seg6_enabled=1",
-               "net.ipv6.conf.all.accept_dad=0",        "net.ipv6.conf.default.accept_dad=0",
-               "net.ipv6.conf.all.keep_addr_on_down=1", "net.ipv6.conf.default.keep_addr_on_down=1",
-               "net.ipv6.conf.default.accept_ra=0"};
-  Lines on_switches = common;
-  if (spec.switches == Switches::kSoft) {
+  Lines on_hosts{
+      "net.ipv6.conf.all.seg6_enabled=1",      "net.ipv6.conf.default.seg6_enabled=1",
+      "net.ipv6.conf.all.accept_dad=0",        "net.ipv6.conf.default.accept_dad=0",
+      "net.ipv6.conf.all.keep_addr_on_down=1", "net.ipv6.conf.default.keep_addr_on_down=1",
+      "net.ipv6.conf.default.accept_ra=0"};
+  Lines on_switches = on_hosts;
+  if (is_ipv4(spec)) {
+    on_hosts = ipv4::host_settings();
+    on_switches = ipv4::switch_settings();
+  } else if (spec.switches == Switches::kSoft) {
     on_switches = {"net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"};
   } else {
     on_switches.insert(on_switches.end(), {"net.ipv6.conf.all.forwarding=1",
@@ -202,10 +226,13 @@ Stage sysctl_stage(const Spec& spec) {
   }
   Stage stage;
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
-    stage.push_back(sysctl(space_of(spec.name, HostIndex(i)), common));
+    stage.push_back(sysctl(space_of(spec.name, HostIndex(i)), on_hosts));
   }
   for (const SwitchId& id : all_switches(spec.fabric())) {
     stage.push_back(sysctl(space_of(spec.name, id), on_switches));
+  }
+  if (is_ipv4(spec)) {
+    stage.push_back(sysctl(management_space(spec.name), ipv4::host_settings()));
   }
   return stage;
 }
@@ -251,12 +278,12 @@ Lines management_lines(const Spec& spec) {
 }
 
 Stage node_stage(const Spec& spec) {
-  Stage stage{in_space(management_space(spec.name), management_lines(spec))};
+  Stage stage{in_space(spec, management_space(spec.name), management_lines(spec))};
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
     const HostIndex host(i);
     Lines lines = host_base_lines(spec, host);
     std::ranges::move(host_lines(spec, host, all), std::back_inserter(lines));
-    stage.push_back(in_space(space_of(spec.name, host), std::move(lines)));
+    stage.push_back(in_space(spec, space_of(spec.name, host), std::move(lines)));
     stage.push_back(
         {{"ip", "-n", space_of(spec.name, host), "address", "replace",
           management_ipv4_address(host) + "/16", "dev", std::string(kManagementInterface)},
@@ -265,7 +292,7 @@ Stage node_stage(const Spec& spec) {
   for (const SwitchId& id : all_switches(spec.fabric())) {
     Lines lines = switch_base_lines(spec, id);
     std::ranges::move(switch_lines(spec, id, all, all), std::back_inserter(lines));
-    stage.push_back(in_space(space_of(spec.name, id), std::move(lines)));
+    stage.push_back(in_space(spec, space_of(spec.name, id), std::move(lines)));
   }
   return stage;
 }
@@ -314,8 +341,8 @@ Stage rate_stage(const Spec& spec) {
 
 }  // namespace
 
-Step in_space(const std::string& space, std::vector<std::string> lines) {
-  return {{"ip", "-6", "-n", space, "-batch", "-"}, std::move(lines)};
+Step in_space(const Spec& spec, const std::string& space, std::vector<std::string> lines) {
+  return {{"ip", is_ipv4(spec) ? "-4" : "-6", "-n", space, "-batch", "-"}, std::move(lines)};
 }
 
 std::vector<std::string> host_lines(const Spec& spec, HostIndex host, const InterfaceTest& wanted) {
@@ -336,7 +363,7 @@ std::vector<std::string> switch_lines(const Spec& spec, const SwitchId& id,
     const std::string& interface = id.tier == Tier::kT0 ? cable.t0.interface : cable.far.interface;
     if (!wanted(interface)) continue;
     if (spec.switches == Switches::kSoft) {
-      lines.push_back(fmt::format("link set dev {} up", interface));
+      lines.push_back(link_line(spec, interface));
     } else if (id.tier == Tier::kT1) {
       add_t1_downlink(spec, id, link.rack, lines);
     } else if (uplink) {

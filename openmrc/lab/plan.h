@@ -19,7 +19,7 @@ struct Plan {
 };
 Plan plan_of(const Spec& spec);
 
-// What an interface loses when it is set down, as lines of `ip -6 -batch`: all of them may be
+// What an interface loses when it is set down, as lines of `ip -batch`: all of them may be
 // repeated. `wanted` says which interfaces are to be written again, `is_up` by which ones a route
 // over several may lead.
 using InterfaceTest = std::function<bool(std::string_view interface)>;
@@ -29,7 +29,7 @@ std::vector<std::string> switch_lines(const Spec& spec, const fabric::SwitchId& 
                                       const InterfaceTest& wanted, const InterfaceTest& is_up);
 
 // `ip` for a namespace, with these lines.
-Step in_space(const std::string& space, std::vector<std::string> lines);
+Step in_space(const Spec& spec, const std::string& space, std::vector<std::string> lines);
 
 // Where UDP to a host's uSID is delivered from, see docs/guide/lab.md.
 inline constexpr unsigned kUsidTable = 4791;

@@ -63,7 +63,7 @@ TEST(LabPlan, APortOfAHostSendsToItsT0) {
   const auto only_p1 = [](std::string_view interface) { return interface == "p1"; };
   EXPECT_EQ(
       host_lines(small_lab(), HostIndex(1), only_p1),
-      (Lines{"link set dev p1 up", "address replace fe80::2/64 dev p1 nodad",
+      (Lines{"link set dev p1 mtu 9000 up", "address replace fe80::2/64 dev p1 nodad",
              "neighbour replace fe80::1 lladdr 02:01:00:01:00:11 dev p1 nud permanent",
              "address replace fd4d:5243:0:1::1:1/128 dev p1 nodad",
              "route replace fd4d:5243:0:1::/64 via fe80::1 dev p1 src fd4d:5243:0:1::1:1",
@@ -74,12 +74,12 @@ TEST(LabPlan, APortOfAHostSendsToItsT0) {
 
 TEST(LabPlan, AT0ForwardsDownByHostAndUpByAnyUplink) {
   const SwitchId t0{Plane(1), Tier::kT0, 1};
-  const Lines expected{"link set dev down0 up",
+  const Lines expected{"link set dev down0 mtu 9000 up",
                        "address replace fe80::1/64 dev down0 nodad",
                        "neighbour replace fe80::2 lladdr 02:01:00:01:00:12 dev down0 nud permanent",
                        "route replace fcbb:bb00:c001::/48 via fe80::2 dev down0",
                        "route replace fd4d:5243:0:1::1:1/128 via fe80::2 dev down0",
-                       "link set dev up0 up",
+                       "link set dev up0 mtu 9000 up",
                        "address replace fe80::2/64 dev up0 nodad",
                        "neighbour replace fe80::1 lladdr 02:01:00:01:00:22 dev up0 nud permanent",
                        "route replace fcbb:bb00:8001::/48 via fe80::1 dev up0",
@@ -94,7 +94,7 @@ TEST(LabPlan, AT1ForwardsToEveryT0) {
   const SwitchId t1{Plane(1), Tier::kT1, 0};
   const auto only_down1 = [](std::string_view interface) { return interface == "down1"; };
   EXPECT_EQ(switch_lines(small_lab(), t1, only_down1, any),
-            (Lines{"link set dev down1 up", "address replace fe80::1/64 dev down1 nodad",
+            (Lines{"link set dev down1 mtu 9000 up", "address replace fe80::1/64 dev down1 nodad",
                    "neighbour replace fe80::2 lladdr 02:01:00:01:00:21 dev down1 nud permanent",
                    "route replace fcbb:bb00:4011::/48 via fe80::2 dev down1",
                    "route replace fd4d:5243:0:1::1:0/112 via fe80::2 dev down1"}));
@@ -114,11 +114,55 @@ TEST(LabPlan, ASoftSwitchLeavesForwardingToItsProcess) {
   spec.switches = Switches::kSoft;
   const SwitchId t0{Plane(0), Tier::kT0, 0};
   EXPECT_EQ(switch_lines(spec, t0, any, any),
-            (Lines{"link set dev down0 up", "link set dev up0 up"}));
+            (Lines{"link set dev down0 mtu 9000 up", "link set dev up0 mtu 9000 up"}));
   const Lines lines = input_of(plan_of(spec), {"ip", "-6", "-n", "mrc-try-p0.t0-0", "-batch", "-"});
   EXPECT_TRUE(contains(lines, "link set dev up0 gso_max_segs 1"));
   EXPECT_TRUE(std::ranges::none_of(
       lines, [](const std::string& line) { return line.find("route") != std::string::npos; }));
+}
+
+Spec small_ipv4_lab() {
+  Spec spec = small_lab();
+  spec.ip = wire::IpVersion::kV4;
+  spec.mode = Mode::kUdp;
+  return spec;
+}
+
+TEST(LabPlan, OverIpv4HostsAndSwitchesHaveOrdinaryRoutes) {
+  const auto only_p1 = [](std::string_view interface) { return interface == "p1"; };
+  EXPECT_EQ(host_lines(small_ipv4_lab(), HostIndex(1), only_p1),
+            (Lines{"link set dev p1 mtu 9000 up",
+                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:11 dev p1 nud permanent",
+                   "address replace 10.1.1.1/32 dev p1",
+                   "route replace 10.1.0.0/16 via 169.254.0.1 dev p1 onlink src 10.1.1.1"}));
+  EXPECT_EQ(switch_lines(small_ipv4_lab(), {Plane(1), Tier::kT0, 1}, any, any),
+            (Lines{"link set dev down0 mtu 9000 up",
+                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:12 dev down0 nud permanent",
+                   "route replace 10.1.1.1/32 via 169.254.0.1 dev down0 onlink",
+                   "link set dev up0 mtu 9000 up",
+                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:22 dev up0 nud permanent",
+                   "route replace 10.1.0.0/16 nexthop via 169.254.0.1 dev up0 onlink"}));
+  const auto only_down1 = [](std::string_view interface) { return interface == "down1"; };
+  EXPECT_EQ(switch_lines(small_ipv4_lab(), {Plane(1), Tier::kT1, 0}, only_down1, any),
+            (Lines{"link set dev down1 mtu 9000 up",
+                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:21 dev down1 nud permanent",
+                   "route replace 10.1.1.0/24 via 169.254.0.1 dev down1 onlink"}));
+}
+
+TEST(LabPlan, OverIpv4NothingSpeaksOfIpv6ButToDisableIt) {
+  for (const Stage& stage : plan_of(small_ipv4_lab()).stages) {
+    for (const Step& step : stage) {
+      std::string text = script_of(step);
+      for (std::size_t at = 0; (at = text.find("disable_ipv6", at)) != std::string::npos;) {
+        const std::size_t begin = text.rfind(' ', at);
+        text.erase(begin, at + 12 - begin);
+        at = begin;
+      }
+      for (const char* word : {"ipv6", "::", "ip -6", "seg6", "addrgenmode"}) {
+        EXPECT_EQ(text.find(word), std::string::npos) << word << " in " << text;
+      }
+    }
+  }
 }
 
 TEST(LabPlan, ARateIsATokenBucketAtEveryPort) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "openmrc/lab/offload.h"
 #include "openmrc/softswitch/limits.h"
 
 namespace openmrc::lab {
@@ -34,39 +35,6 @@ void put_mac(const std::string& text, std::byte* place) {
     std::from_chars(text.data() + 3 * i, text.data() + 3 * i + 2, value, 16);
     place[i] = static_cast<std::byte>(value);
   }
-}
-
-std::uint32_t sum_of_words(std::span<const std::byte> bytes) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    sum += std::to_integer<std::uint32_t>(bytes[i]) << (i % 2 == 0 ? 8 : 0);
-  }
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
-
-// What the kernel puts in front of a frame: virtio_net_hdr, whose header is not C++.
-struct Offload {
-  std::uint8_t flags;
-  std::uint8_t gso_type;
-  std::uint16_t hdr_len;
-  std::uint16_t gso_size;
-  std::uint16_t csum_start;
-  std::uint16_t csum_offset;
-};
-static_assert(sizeof(Offload) == 10);
-
-// The kernel of the sending host leaves checksums to the hardware, which is not there.
-void complete_checksum(const Offload& offload, std::span<std::byte> frame) {
-  constexpr std::uint8_t kNeedsChecksum = 1;
-  if ((offload.flags & kNeedsChecksum) == 0) return;
-  const std::size_t start = offload.csum_start;
-  const std::size_t place = start + offload.csum_offset;
-  if (place + 2 > frame.size()) return;
-  const std::uint32_t sum = sum_of_words(frame.subspan(start)) ^ 0xffff;
-  const std::uint32_t sent = sum == 0 ? 0xffff : sum;
-  frame[place] = static_cast<std::byte>(sent >> 8);
-  frame[place + 1] = static_cast<std::byte>(sent & 0xff);
 }
 
 }  // namespace

@@ -54,9 +54,11 @@ class SoftNode {
     for (const LinkId& link : links_of(spec.fabric(), id)) {
       const Cable cable = cable_of(spec, link);
       const bool t0 = id.tier == Tier::kT0;
-      auto port = SoftPort::open(t0 ? cable.t0 : cable.far, t0 ? cable.far : cable.t0);
+      const End& own = t0 ? cable.t0 : cable.far;
+      auto port = SoftPort::open(own, t0 ? cable.far : cable.t0);
       if (!port) return failure(std::move(port.error()));
-      node.ports_.push_back({.port = std::move(*port)});
+      node.ports_.push_back(
+          {.port = std::move(*port), .link = name_of(link), .interface = own.interface});
     }
     return node;
   }
@@ -88,7 +90,9 @@ class SoftNode {
     nlohmann::ordered_json json{{"name", name_of(id_)}, {"ports", nlohmann::ordered_json::array()}};
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       const auto& counted = it_.counters(PortIndex(static_cast<std::uint16_t>(i)));
-      nlohmann::ordered_json port{{"received", counted.received},
+      nlohmann::ordered_json port{{"link", ports_[i].link},
+                                  {"interface", ports_[i].interface},
+                                  {"received", counted.received},
                                   {"transmitted", counted.transmitted},
                                   {"marked", counted.marked},
                                   {"trimmed", counted.trimmed},
@@ -105,6 +109,8 @@ class SoftNode {
  private:
   struct Port {
     SoftPort port;
+    std::string link;          // at which it is, as faults name it
+    std::string interface;     // in the switch's namespace
     bool waits = false;        // packets may wait there
     std::int64_t free_ns = 0;  // when it has sent what it began
   };
@@ -271,6 +277,7 @@ bool soft_switch_runs(const std::string& lab) {
 }
 
 int be_soft_switch(const Spec& spec) {
+  close_range(STDERR_FILENO + 1, ~0U, 0);  // the lock of whoever builds the lab
   host::catch_interrupts();
   prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);  // nanoseconds; 50 times as much is usual
   auto switches = SoftSwitches::open(spec);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "openmrc/text/file_limits.h"
 #include "openmrc/text/units.h"
 
 namespace openmrc::lab {
@@ -28,6 +30,15 @@ std::optional<Enum> enumerator(const std::array<std::string_view, kSize>& names,
 
 std::string rate_text(const Spec& spec) {
   return text::format_bit_rate(static_cast<std::uint64_t>(*spec.bits_per_second));
+}
+
+// A whole number of the file. nlohmann's own conversion takes 1e99 for one, which is undefined.
+template <class Number>
+bool take(const nlohmann::json& json, Number& value) {
+  if (!json.is_number_unsigned()) return false;
+  const auto number = json.get<std::uint64_t>();
+  value = static_cast<Number>(number);
+  return std::in_range<Number>(number);
 }
 
 }  // namespace
@@ -69,6 +80,15 @@ Result<void, std::string> check(const Spec& spec) {
   if (spec.mtu < kMtuMin || spec.mtu > kMtuMax) {
     return failure(fmt::format("the MTU must be {} to {}", kMtuMin, kMtuMax));
   }
+  if (spec.ip == wire::IpVersion::kV4 && spec.mode != Mode::kUdp) {
+    return failure(
+        fmt::format("IPv4 has no paths that name switches: --ip 4 goes with --mode udp, "
+                    "not {}",
+                    name_of(spec.mode)));
+  }
+  if (spec.ip == wire::IpVersion::kV4 && spec.switches == Switches::kSoft) {
+    return failure(std::string("soft switches forward IPv6: --ip 4 goes with --switch kernel"));
+  }
   return {};
 }
 
@@ -82,6 +102,7 @@ std::string describe(const Spec& spec) {
   text += " in each, " + count(shape.racks * shape.hosts_per_rack, "host");
   if (spec.bits_per_second) text += ", links of " + rate_text(spec);
   if (spec.switches == Switches::kSoft) text += ", soft switches";
+  if (spec.ip == wire::IpVersion::kV4) text += ", IPv4";
   return text;
 }
 
@@ -92,6 +113,7 @@ std::string options_of(const Spec& spec) {
   const Spec usual;
   if (spec.bits_per_second) text += " --rate " + rate_text(spec);
   if (spec.mtu != usual.mtu) text += fmt::format(" --mtu {}", spec.mtu);
+  if (spec.ip == wire::IpVersion::kV4) return text + " --ip 4";  // which says the rest
   if (spec.mode != usual.mode) text += fmt::format(" --mode {}", name_of(spec.mode));
   if (spec.switches != usual.switches) text += fmt::format(" --switch {}", name_of(spec.switches));
   return text;
@@ -105,6 +127,7 @@ std::string to_json(const Spec& spec) {
                               {"uplinks", spec.shape.uplinks},
                               {"bits_per_second", nullptr},
                               {"mtu", spec.mtu},
+                              {"ip", static_cast<unsigned>(spec.ip)},
                               {"mode", name_of(spec.mode)},
                               {"switch", name_of(spec.switches)}};
   if (spec.bits_per_second) json["bits_per_second"] = *spec.bits_per_second;
@@ -112,6 +135,7 @@ std::string to_json(const Spec& spec) {
 }
 
 std::optional<Spec> spec_from_json(std::string_view text) try {
+  if (!text::check_json_depth(text)) return std::nullopt;
   const auto json = nlohmann::json::parse(text);
   const auto mode = mode_named(json.at("mode").get<std::string>());
   const auto switches = switches_named(json.at("switch").get<std::string>());
@@ -119,17 +143,23 @@ std::optional<Spec> spec_from_json(std::string_view text) try {
   Spec spec{.name = json.at("name").get<std::string>(),
             .shape = {},
             .bits_per_second = {},
-            .mtu = json.at("mtu").get<std::uint32_t>(),
             .mode = *mode,
             .switches = *switches};
-  json.at("planes").get_to(spec.shape.planes);
-  json.at("racks").get_to(spec.shape.racks);
-  json.at("hosts_per_rack").get_to(spec.shape.hosts_per_rack);
-  json.at("uplinks").get_to(spec.shape.uplinks);
+  unsigned ip = 0;
+  if (!take(json.at("ip"), ip) || (ip != 4 && ip != 6)) return std::nullopt;
+  spec.ip = static_cast<wire::IpVersion>(ip);
+  if (!take(json.at("mtu"), spec.mtu) || !take(json.at("planes"), spec.shape.planes) ||
+      !take(json.at("racks"), spec.shape.racks) ||
+      !take(json.at("hosts_per_rack"), spec.shape.hosts_per_rack) ||
+      !take(json.at("uplinks"), spec.shape.uplinks)) {
+    return std::nullopt;
+  }
   if (const auto& rate = json.at("bits_per_second"); !rate.is_null()) {
-    spec.bits_per_second = rate.get<std::int64_t>();
-    spec.shape.host_link_bits_per_second = *spec.bits_per_second;
-    spec.shape.uplink_bits_per_second = *spec.bits_per_second;
+    std::int64_t bits_per_second = 0;
+    if (!take(rate, bits_per_second)) return std::nullopt;
+    spec.bits_per_second = bits_per_second;
+    spec.shape.host_link_bits_per_second = bits_per_second;
+    spec.shape.uplink_bits_per_second = bits_per_second;
   }
   if (!check(spec)) return std::nullopt;
   return spec;

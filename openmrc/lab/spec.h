@@ -8,6 +8,7 @@
 
 #include "openmrc/base/result.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/wire/field/ip_version.h"
 
 // What a lab is: everything else about it, names, addresses and commands, follows from this.
 namespace openmrc::lab {
@@ -32,6 +33,7 @@ struct Spec {
   fabric::Shape shape{};                          // its speeds are `rate`, if there is one
   std::optional<std::int64_t> bits_per_second{};  // of each direction of each link
   std::uint32_t mtu = 9000;
+  wire::IpVersion ip = wire::IpVersion::kV6;  // kV4: there is no IPv6 in the lab
   Mode mode = Mode::kSrv6;
   Switches switches = Switches::kKernel;
 

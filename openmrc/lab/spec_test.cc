@@ -86,6 +86,20 @@ TEST(LabSpec, DescribesItselfAndTheOptionsThatMakeIt) {
       "--planes 2 --t0 2 --t1 1 --hosts 2 --rate 500mbit --mtu 1500 --mode udp --switch soft");
 }
 
+TEST(LabSpec, OfIpv4IsOfModeUdpAndOfKernelSwitches) {
+  Spec spec = small_lab();
+  spec.ip = wire::IpVersion::kV4;
+  EXPECT_EQ(check(spec).error(),
+            "IPv4 has no paths that name switches: --ip 4 goes with --mode udp, not srv6");
+  spec.mode = Mode::kUdp;
+  EXPECT_TRUE(check(spec));
+  EXPECT_EQ(describe(spec), "2 planes, 2 T0s and 1 T1 in each, 2 hosts, IPv4");
+  EXPECT_EQ(options_of(spec), "--planes 2 --t0 2 --t1 1 --hosts 2 --ip 4");
+  EXPECT_EQ(spec_from_json(to_json(spec)), spec);
+  spec.switches = Switches::kSoft;
+  EXPECT_FALSE(check(spec));
+}
+
 TEST(LabSpec, IsReadFromItsFile) {
   Spec spec = small_lab();
   EXPECT_EQ(spec_from_json(to_json(spec)), spec);
@@ -102,8 +116,17 @@ TEST(LabSpec, AFileThatWasTamperedWithIsNoLab) {
   EXPECT_EQ(spec_from_json(""), std::nullopt);
   EXPECT_EQ(spec_from_json("{}"), std::nullopt);
   EXPECT_EQ(spec_from_json(text.substr(0, text.size() / 2)), std::nullopt);
+  for (const char* wrong : {"1e99", "4294967298", "-2", "2.5", "\"2\""}) {
+    std::string changed = text;
+    changed.replace(changed.find("\"planes\": 2") + 10, 1, wrong);
+    EXPECT_EQ(spec_from_json(changed), std::nullopt) << changed;
+  }
   spec.name = "../../etc";
   EXPECT_EQ(spec_from_json(to_json(spec)), std::nullopt);
+}
+
+TEST(LabSpec, DeepTextIsRefused) {
+  EXPECT_FALSE(spec_from_json(std::string(1'000'000, '[')).has_value());
 }
 
 }  // namespace

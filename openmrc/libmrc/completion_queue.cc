@@ -80,6 +80,7 @@ void mrc_comp_channel::forget(const mrc_cq& cq) {
 
 mrc_cq::mrc_cq(mrc_context& of, void* cookie, mrc_comp_channel* to)
     : context(of), cq_context(cookie), channel(to), queue(of.runtime.create_completion_queue()) {
+  make_room();
   context.users.add();
   if (channel == nullptr) return;
   channel->users.add();
@@ -115,10 +116,19 @@ std::size_t mrc_cq::take(std::size_t at_most, Sink sink) {
   return count;
 }
 
+// So that what is taken from the runtime can be kept.
+void mrc_cq::make_room() {
+  if (ready_.capacity() - ready_.size() > taken_.size()) return;
+  ready_.reserve(2 * (ready_.size() + taken_.size()));
+}
+
 // The same, all of it, to be fetched later.
 void mrc_cq::take_all() {
-  while (take(taken_.size(), [&](const ibv_wc& one) { ready_.push_back(one); }) == taken_.size()) {
-  }
+  std::size_t count = 0;
+  do {
+    make_room();
+    count = take(taken_.size(), [&](const ibv_wc& one) { ready_.push_back(one); });
+  } while (count == taken_.size());
 }
 
 int mrc_cq::poll(std::span<ibv_wc> into) {
@@ -144,6 +154,7 @@ void mrc_cq::arm() {
 void mrc_cq::push(const ibv_wc& completion) {
   const std::lock_guard lock(mutex_);
   take_all();  // which came before
+  make_room();
   ready_.push_back(completion);
   report();
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/libmrc/context.h"
@@ -66,9 +67,10 @@ struct mrc_cq {
   template <class Sink>
   std::size_t take(std::size_t at_most, Sink sink);
   void take_all();
+  void make_room();
 
   std::atomic<bool> armed_ = false;
   std::mutex mutex_;
   std::array<openmrc::core::Completion, 16> taken_{};
-  std::deque<ibv_wc> ready_;
+  std::vector<ibv_wc> ready_;
 };

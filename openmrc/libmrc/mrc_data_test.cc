@@ -63,6 +63,7 @@ TEST(MrcWrite, WithImmediateTakesAReceive) {
   EXPECT_EQ(await(from.send_cq, 1).at(0).opcode, IBV_WC_RDMA_WRITE) << "as for a plain write";
 }
 
+// WIRE-50
 TEST(MrcWrite, MayHaveNoBytesAndThenNeedsNoKeys) {
   Opened device;
   End from(device);
@@ -165,6 +166,7 @@ TEST(MrcWrite, BeyondTheDepthNamesTheFirstThatWasNotPosted) {
   EXPECT_EQ(bad, &list[4]);
 }
 
+// QP-22
 TEST(MrcWrite, RefusesWhatItCannotDo) {
   Opened device;
   End from(device);
@@ -257,6 +259,7 @@ TEST(MrcFailure, SilenceIsReportedAsRetriesAndAsAnEvent) {
   from.qp = nullptr;
 }
 
+// QP-35
 TEST(MrcFailure, AnImmediateWithoutAReceiveIsRefused) {
   Opened device;
   End from(device);
@@ -269,6 +272,7 @@ TEST(MrcFailure, AnImmediateWithoutAReceiveIsRefused) {
   EXPECT_EQ(await(from.send_cq, 1).at(0).status, IBV_WC_REM_INV_REQ_ERR);
 }
 
+// QP-41
 TEST(MrcFailure, ErrorFlushesWhatIsPostedBeforeAndAfter) {
   Opened device;
   End a(device);
@@ -293,6 +297,7 @@ TEST(MrcFailure, ErrorFlushesWhatIsPostedBeforeAndAfter) {
   }
 }
 
+// QP-42
 TEST(MrcFailure, ResetForgetsWhatWasPosted) {
   Opened device;
   End a(device);

@@ -151,6 +151,7 @@ TEST(MrcQueuePair, NeedsToKnowItsPeer) {
   EXPECT_EQ(a.to_ready_to_recv(100), 0);
 }
 
+// QP-7
 TEST(MrcQueuePair, HoldsItsAttributesToTheirLimits) {
   Opened device;
   End a(device);
@@ -209,6 +210,7 @@ TEST(MrcQueuePair, SaysWhatItWasTold) {
   EXPECT_EQ(init.cap.max_send_wr, 64U);
 }
 
+// QP-22
 TEST(MrcQueuePair, RefusesWhatCannotBe) {
   Opened device;
   End a(device);

@@ -9,6 +9,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <vector>
 
 using openmrc::core::PostError;
 using openmrc::host::Write;
@@ -29,6 +31,16 @@ int error_number(PostError error) {
 
 const std::byte* bytes_at(std::uint64_t address) {
   return std::bit_cast<const std::byte*>(address);
+}
+
+// False if there is no memory for it.
+bool set_size(std::vector<std::byte>& bytes, std::size_t size) {
+  try {
+    bytes.resize(size);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -103,7 +115,7 @@ int mrc_qp::gather(const ibv_send_wr& wr, WorkSlot& slot, Write& write, bool& is
   std::uint64_t total = 0;
   for (int i = 0; i < wr.num_sge; ++i) total += wr.sg_list[i].length;
   if (total > UINT32_MAX || (is_inline && total > init.cap.max_inline_data)) return EINVAL;
-  slot.copied.resize(total);
+  if (!set_size(slot.copied, total)) return ENOMEM;
   std::byte* to = slot.copied.data();
   for (int i = 0; i < wr.num_sge; ++i) {
     const ibv_sge& part = wr.sg_list[i];
@@ -222,6 +234,7 @@ int mrc_qp::flush_sends(ibv_send_wr* wr, ibv_send_wr** bad, ibv_wc_status first_
     completion.status = status;
     completion.opcode = IBV_WC_RDMA_WRITE;
     completion.qp_num = number();
+    *bad = wr;  // should there be no memory for it
     init.send_cq->push(completion);
     status = IBV_WC_WR_FLUSH_ERR;
   }

@@ -77,6 +77,7 @@ struct mrc_qp {
   int post_receive(ibv_recv_wr* wr, ibv_recv_wr** bad);
 
   [[nodiscard]] std::uint32_t number() const { return runtime_->number().raw(); }
+  [[nodiscard]] const openmrc::host::QueuePair& runtime() const { return *runtime_; }
 
   mrc_context& context;
   mrc_qp_init_attr init;
@@ -88,12 +89,15 @@ struct mrc_qp {
  private:
   // queue_pair_states.cc
   [[nodiscard]] ibv_qp_state state() const;
+  int change_state(const ibv_qp_attr& verbs_attr, int verbs_mask);
   int to_init(const ibv_qp_attr& verbs_attr, int verbs_mask);
   int to_ready_to_recv(const ibv_qp_attr& verbs_attr, int verbs_mask);
   int to_ready_to_send(const ibv_qp_attr& verbs_attr, int verbs_mask);
   int to_error();
   int to_reset();
   int take(const mrc_qp_attr& attr, int mask, mrc_qp_attr& into) const;
+  [[nodiscard]] int check_change(ibv_qp_state state, int mask) const;
+  void tell_peer(int mask);
   void set_hint(mrc_qp_hint* hint);
   int use_profiles();
   void release_profiles();
@@ -113,6 +117,8 @@ struct mrc_qp {
   mutable std::mutex state_mutex_;  // one change at a time
   ibv_qp_attr verbs_attr_{};        // as was last set
   mrc_qp_attr mrc_attr_{};
+  bool dynamic_mpr_ = false;  // the connection's, and the largest window that it may offer
+  std::uint8_t mpr_dest_max_ = 0;
   // The controller's profiles as the runtime knows them; nothing: the host's own.
   std::optional<openmrc::core::EvProfileId> ev_profile_;
   std::optional<openmrc::core::CcProfileId> cc_profile_;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes of a queue pair, step by step (MRC 10.1.2), and what it answers.
+#include <mrc_openmrc.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "openmrc/libmrc/queue_pair.h"
@@ -22,6 +26,7 @@ constexpr int kMrcMask = MRC_QP_MAX_WIMM | MRC_QP_MAX_WIMM_DEST | MRC_QP_MPR | M
 constexpr std::uint32_t kCaps = MRC_QP_CAP_TRIM_NACK_DEST_UNSUPPORTED | MRC_QP_CAP_DYNAMIC_MPR |
                                 MRC_QP_CAP_SVC_TIME_DEST_UNSUPPORTED;
 constexpr std::uint32_t kPsnMask = 0xff'ffff;
+constexpr std::uint8_t kPenaltyMax = 127;
 
 ibv_qp_state verbs_state(QueuePairState state) {
   switch (state) {
@@ -40,6 +45,24 @@ int error_number(const openmrc::Result<void, ModifyError>& result) {
 }
 
 std::uint32_t bytes_of(ibv_mtu mtu) { return 128U << mtu; }
+
+// The hint counts remote queue pairs; those of one host share a window. Not set: none are known.
+std::uint32_t senders_of(const mrc_qp_hint* hint) {
+  if (hint == nullptr) return 1;
+  const int per_host = std::max(hint->attr.num_qps_per_peer, 1);
+  return static_cast<std::uint32_t>(std::max(hint->attr.num_remote_recv_peers / per_host, 1));
+}
+
+// Nothing if the bytes are not ours to read.
+std::optional<std::uint8_t> penalty_of(const mrc_qp_attr& attr) {
+  mrc_openmrc_qp_cfg cfg;
+  static_assert(sizeof cfg <= sizeof attr.vendor_cfg);
+  std::memcpy(&cfg, attr.vendor_cfg, sizeof cfg);
+  if (cfg.magic != MRC_OPENMRC_QP_CFG) return std::nullopt;
+  return cfg.receiver_penalty;
+}
+
+bool is_connected(ibv_qp_state state) { return state == IBV_QPS_RTR || state == IBV_QPS_RTS; }
 
 }  // namespace
 
@@ -98,12 +121,30 @@ int mrc_qp::take(const mrc_qp_attr& attr, int mask, mrc_qp_attr& into) const {
   if (has(MRC_QP_VENDOR_CFG)) std::memcpy(into.vendor_cfg, attr.vendor_cfg, sizeof attr.vendor_cfg);
   const bool hint_is_foreign =
       has(MRC_QP_HINT) && attr.qp_hint != nullptr && &attr.qp_hint->context != &context;
-  const bool fits =
-      into.mpr.mpr > 0 && into.mpr.mpr_dest > 0 && into.wimm.max_wimm > 0 &&
-      into.wimm.max_wimm_dest > 0 && into.timeout <= openmrc::core::kTimeoutExponentMax &&
-      into.retry.linear_cnt <= openmrc::core::kLinearRetriesMax &&
-      into.retry.exp_cnt <= openmrc::core::kExponentialRetriesMax && (into.cap & ~kCaps) == 0;
-  return fits && !hint_is_foreign ? 0 : EINVAL;
+  const bool fits = into.mpr.mpr > 0 && into.mpr.mpr_dest > 0 && into.wimm.max_wimm > 0 &&
+                    into.wimm.max_wimm_dest > 0 &&
+                    into.timeout <= openmrc::core::kTimeoutExponentMax &&
+                    into.retry.linear_cnt <= openmrc::core::kLinearRetriesMax &&
+                    into.retry.exp_cnt <= openmrc::core::kExponentialRetriesMax &&
+                    (into.cap & ~kCaps) == 0 && penalty_of(into).value_or(0) <= kPenaltyMax;
+  const bool offers_too_much = has(MRC_QP_MPR_DEST) && dynamic_mpr_ && is_connected(state()) &&
+                               into.mpr.mpr_dest > mpr_dest_max_;
+  return fits && !hint_is_foreign && !offers_too_much ? 0 : EINVAL;
+}
+
+// Attributes may change in a state as long as a later step reads them, or the peer can be told.
+int mrc_qp::check_change(ibv_qp_state state, int mask) const {
+  if (mask == 0 || state == IBV_QPS_ERR) return EINVAL;
+  if (is_connected(state) && (mask & MRC_QP_MPR_DEST) != 0 && !dynamic_mpr_) return EINVAL;
+  constexpr int kAtAnyTime = MRC_QP_MPR_DEST | MRC_QP_VENDOR_CFG;
+  return state == IBV_QPS_RTS && (mask & ~kAtAnyTime) != 0 ? EINVAL : 0;
+}
+
+// What of it concerns the peer of a connection goes into its next SACK.
+void mrc_qp::tell_peer(int mask) {
+  if (!is_connected(state())) return;
+  if (dynamic_mpr_ && (mask & MRC_QP_MPR_DEST) != 0) runtime_->offer_mpr(mrc_attr_.mpr.mpr_dest);
+  if (const auto penalty = penalty_of(mrc_attr_)) runtime_->set_receiver_penalty(*penalty);
 }
 
 // A call that fails changes nothing.
@@ -119,23 +160,32 @@ int mrc_qp::modify(const ibv_qp_attr& verbs_attr, int verbs_mask, const mrc_qp_a
   }
   int error = 0;
   if ((verbs_mask & IBV_QP_STATE) != 0) {
-    switch (verbs_attr.qp_state) {
-      case IBV_QPS_RESET: error = to_reset(); break;
-      case IBV_QPS_INIT: error = to_init(verbs_attr, verbs_mask); break;
-      case IBV_QPS_RTR: error = to_ready_to_recv(verbs_attr, verbs_mask); break;
-      case IBV_QPS_RTS: error = to_ready_to_send(verbs_attr, verbs_mask); break;
-      case IBV_QPS_ERR: error = to_error(); break;
-      default: error = EINVAL;
-    }
-  } else if (mrc_mask == 0 || from == IBV_QPS_RTS || from == IBV_QPS_ERR) {
-    error = EINVAL;  // nothing to do, or too late for it
+    error = change_state(verbs_attr, verbs_mask);
+  } else {
+    error = check_change(from, mrc_mask);
   }
   if (error != 0) {
     mrc_attr_ = before;
     return error;
   }
   if ((mrc_mask & MRC_QP_HINT) != 0) set_hint(mrc_attr.qp_hint);
+  tell_peer(mrc_mask);
   return 0;
+}
+
+int mrc_qp::change_state(const ibv_qp_attr& verbs_attr, int verbs_mask) {
+  try {
+    switch (verbs_attr.qp_state) {
+      case IBV_QPS_RESET: return to_reset();
+      case IBV_QPS_INIT: return to_init(verbs_attr, verbs_mask);
+      case IBV_QPS_RTR: return to_ready_to_recv(verbs_attr, verbs_mask);
+      case IBV_QPS_RTS: return to_ready_to_send(verbs_attr, verbs_mask);
+      case IBV_QPS_ERR: return to_error();
+      default: return EINVAL;
+    }
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
 }
 
 int mrc_qp::to_init(const ibv_qp_attr& verbs_attr, int verbs_mask) {
@@ -172,6 +222,8 @@ int mrc_qp::to_ready_to_recv(const ibv_qp_attr& verbs_attr, int verbs_mask) {
     attributes.mtu = bytes_of(verbs_attr.path_mtu);
   }
   if (const int error = error_number(runtime_->to_ready_to_recv(*peer, attributes))) return error;
+  dynamic_mpr_ = attributes.dynamic_mpr;
+  mpr_dest_max_ = attributes.mpr_dest;
   verbs_attr_.ah_attr = verbs_attr.ah_attr;
   verbs_attr_.dest_qp_num = attributes.remote_qpn.raw();
   verbs_attr_.rq_psn = attributes.remote_psn.raw();
@@ -186,7 +238,8 @@ int mrc_qp::to_ready_to_send(const ibv_qp_attr& verbs_attr, int verbs_mask) {
                                                   .max_wimm = mrc_attr_.wimm.max_wimm,
                                                   .timeout = mrc_attr_.timeout,
                                                   .linear_retries = mrc_attr_.retry.linear_cnt,
-                                                  .exponential_retries = mrc_attr_.retry.exp_cnt});
+                                                  .exponential_retries = mrc_attr_.retry.exp_cnt,
+                                                  .senders = senders_of(mrc_attr_.qp_hint)});
   if (result) verbs_attr_.sq_psn = psn;
   return error_number(result);
 }
@@ -215,7 +268,12 @@ int mrc_qp::query(ibv_qp_attr* verbs_attr, mrc_qp_attr* mrc_attr, mrc_qp_init_at
     verbs_attr->timeout = mrc_attr_.timeout;
     verbs_attr->retry_cnt = mrc_attr_.retry.linear_cnt;
   }
-  if (mrc_attr != nullptr) *mrc_attr = mrc_attr_;
+  if (mrc_attr != nullptr) {
+    *mrc_attr = mrc_attr_;
+    if (const auto window = runtime_->send_window()) {
+      mrc_attr->mpr.mpr = static_cast<std::uint8_t>(window->psns / openmrc::core::kPsnsPerMpr);
+    }
+  }
   if (init_attr != nullptr) *init_attr = init;
   return 0;
 }

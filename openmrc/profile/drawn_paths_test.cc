@@ -57,6 +57,7 @@ TEST(DrawnPaths, RepeatEvenlyUnlessTheyShallBeDistinct) {
   EXPECT_EQ(distinct->uplinks.size(), 8u);
 }
 
+// PATH-85
 TEST(DrawnPaths, HaveOnePathInEachPlaneWithinTheRack) {
   const auto paths = draw_paths(plan_of(4, 8), {.evs = 32, .min_active = 16}, 0);
   ASSERT_TRUE(paths);

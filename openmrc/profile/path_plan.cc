@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "openmrc/base/check.h"
 #include "openmrc/fabric/names.h"
 
 namespace openmrc::profile {
@@ -35,6 +37,21 @@ class FabricReturnRoutes final : public core::ReturnRoutes {
   PathPlan paths_;
 };
 
+// MRC 9.3.3 (PATH-8): over IPv4 an EV is a source port and nothing else, from 49152 on.
+core::EvProfile source_ports(std::size_t planes, std::size_t per_plane, std::uint64_t seed) {
+  constexpr std::array kFields{
+      core::EvField{.width = 16, .init = 0xc000, .min = 0, .max = 0x3fff, .mask = 0x3fff}};
+  auto profile =
+      core::EvProfile::generated({.format = {.mode = core::EvFormatMode::kUdp, .slot_widths = {16}},
+                                  .fields = kFields,
+                                  .count = planes * per_plane,
+                                  .planes = planes,
+                                  .seed = seed,
+                                  .options = {}});
+  OPENMRC_CHECK(profile.has_value(), "more planes or EVs than a profile holds, or none");
+  return *std::move(profile);
+}
+
 }  // namespace
 
 Result<PathPlan, core::EvProfileError> PathPlan::in_fabric(const fabric::UsidPlan& plan,
@@ -51,13 +68,14 @@ PathPlan::PathPlan(const fabric::UsidPlan& plan, fabric::HostIndex own, DrawnPat
       profiles_{std::move(drawn.other_racks), std::move(drawn.own_rack)},
       uplinks_(std::move(drawn.uplinks)) {}
 
-PathPlan PathPlan::hashed(std::size_t planes, const PathOptions& options) {
+PathPlan PathPlan::hashed(std::size_t planes, const PathOptions& options, wire::IpVersion version) {
   PathPlan made;
   const std::size_t per_plane = std::max<std::size_t>(1, options.evs / planes);
+  const std::uint64_t seed = options.seed.value_or(kPathSeedDefault);
   made.profiles_.push_back(std::make_shared<const core::EvProfile>(
-      core::EvProfile::simple({.planes = planes,
-                               .evs_per_plane = per_plane,
-                               .seed = options.seed.value_or(kPathSeedDefault)})));
+      version == wire::IpVersion::kV4
+          ? source_ports(planes, per_plane, seed)
+          : core::EvProfile::simple({.planes = planes, .evs_per_plane = per_plane, .seed = seed})));
   return made;
 }
 

@@ -14,6 +14,7 @@
 #include "openmrc/fabric/path.h"
 #include "openmrc/fabric/usid_plan.h"
 #include "openmrc/profile/drawn_paths.h"
+#include "openmrc/wire/field/ip_version.h"
 
 namespace openmrc::profile {
 
@@ -26,7 +27,7 @@ class PathPlan {
                                                           const PathOptions& options);
   // With paths that were drawn before; hosts may share them.
   PathPlan(const fabric::UsidPlan& plan, fabric::HostIndex own, DrawnPaths drawn);
-  static PathPlan hashed(std::size_t planes, const PathOptions& options);
+  static PathPlan hashed(std::size_t planes, const PathOptions& options, wire::IpVersion version);
 
   // Which of profiles() serves connections to this host; nothing means: no place in a fabric.
   [[nodiscard]] std::size_t profile_to(std::optional<fabric::HostIndex> remote) const;

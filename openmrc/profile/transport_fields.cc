@@ -58,7 +58,7 @@ void add_paths(Section& section, TransportProfile& profile) {
   section.whole("ev_sets", paths.sets, 1, kSetsMax).description =
       "Different sets of EVs; host n uses set n modulo this.";
   derived(section.whole("ev_seed", paths.seed, 0, text::kWholeMax),
-          "the scenario's seed; 1 on a host")
+          "the scenario's seed; on a host 1, and random with mode udp")
       .description = "Seed of the sets of EVs.";
   section.word("path_policy", profile.path_policy, kPathPolicies).description =
       "Which EV is next: at random without congested ones, or one after the other.";
@@ -96,7 +96,7 @@ void add_congestion(Section& section, TransportProfile& profile) {
   section.word("congestion", options.algorithm, kAlgorithms).description =
       "Congestion control: NSCC, or a fixed window.";
   optional_time(section, "base_rtt", options.base_rtt, microseconds(1), seconds(1),
-                "of the fabric; 200us on a host")
+                "of the fabric; on a host learned, 200us or more")
       .description = "Round trip without queues.";
   derived(section.rate("rate", options.bits_per_second, kRateMin, kRateMax),
           "of the fabric; 10gbit on a host")

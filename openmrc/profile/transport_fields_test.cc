@@ -53,9 +53,11 @@ class Members {
   }
 
   void add(const core::EndpointSettings& settings) {
-    // addresses, first_qpn, request_ids and return_routes say who and where the endpoint is.
-    const auto& [addresses, first_qpn, pkey, udp_port, sack, probe, request_ids, ev_burst,
-                 path_policy, reorder_floor, packet_weight_min, return_routes, limits] = settings;
+    // addresses, first_qpn, qpns, request_ids and return_routes say who and where the endpoint is,
+    // queues_reserved what its program keeps ready, and secret is no setting of anybody's.
+    const auto& [addresses, first_qpn, qpns, secret, pkey, udp_port, sack, probe, request_ids,
+                 ev_burst, path_policy, reorder_floor, packet_weight_min, return_routes, limits,
+                 queues_reserved] = settings;
     put("pkey", pkey);
     put("udp_port", udp_port);
     const auto& [threshold_bytes, packet_bytes_min] = sack;
@@ -78,8 +80,8 @@ class Members {
   }
   void add(const core::NsccSettings& settings) {
     const auto& [mtu, base_rtt, target_delay, max_window, fi, eta, fi_scale, gamma, max_md_jump,
-                 adjust_bytes, adjust_period, quick_adapt, qa_gate, qa_threshold, measures] =
-        settings;
+                 adjust_bytes, adjust_period, quick_adapt, qa_gate, qa_threshold, measures,
+                 learns] = settings;
     put("nscc.mtu", mtu);
     put("nscc.base_rtt", base_rtt);
     put("nscc.target_delay", target_delay);
@@ -95,6 +97,7 @@ class Members {
     put("nscc.qa_gate", qa_gate);
     put("nscc.qa_threshold", qa_threshold);
     put("nscc.measures_base_rtt", measures);
+    put("nscc.learns_base_rtt", learns);
   }
   void add(const core::FixedWindowSettings& settings) {
     const auto& [window, base_rtt] = settings;
@@ -111,7 +114,8 @@ class Members {
     put("recv.dynamic_mpr", dynamic_mpr);
   }
   void add(const core::ReadyToSendAttributes& attributes) {
-    const auto& [first_psn, mpr, max_wimm, timeout, linear, exponential] = attributes;
+    // Of the application: its PSN and its hint.
+    const auto& [first_psn, mpr, max_wimm, timeout, linear, exponential, senders] = attributes;
     put("send.mpr", mpr);
     put("send.max_wimm", max_wimm);
     put("send.timeout", timeout);

@@ -33,7 +33,7 @@ TransportProfile software() {
 }
 
 NetworkFigures figures_of(const CongestionOptions& options, const NetworkFigures& network) {
-  return {.base_rtt = options.base_rtt.value_or(network.base_rtt),
+  return {.base_rtt = options.base_rtt ? options.base_rtt : network.base_rtt,
           .bits_per_second = options.bits_per_second.value_or(network.bits_per_second),
           .trimming = options.trimming.value_or(network.trimming)};
 }
@@ -41,10 +41,16 @@ NetworkFigures figures_of(const CongestionOptions& options, const NetworkFigures
 core::FixedWindowSettings fixed_settings(const TransportProfile& profile,
                                          const NetworkFigures& network) {
   const NetworkFigures figures = figures_of(profile.congestion, network);
-  const ByteCount product(figures.bits_per_second / 8 * figures.base_rtt.raw() / 1'000'000'000);
+  const Duration base_rtt = figures.base_rtt.value_or(kGuessedBaseRtt);
+  const ByteCount product(figures.bits_per_second / 8 * base_rtt.raw() / 1'000'000'000);
   const ByteCount least = core::nominal_size(profile.mtu, true);
   return {.window = std::max(profile.congestion.window.value_or(product), least),
-          .base_rtt = figures.base_rtt};
+          .base_rtt = base_rtt};
+}
+
+// Values that are given are meant as they are, and do not grow with a base RTT that is learned.
+bool follow_from_base_rtt(const NsccOptions& options) {
+  return options == NsccOptions{.measures_base_rtt = options.measures_base_rtt};
 }
 
 }  // namespace
@@ -74,10 +80,11 @@ core::EndpointSettings endpoint_settings(const TransportProfile& profile) {
 
 core::NsccSettings nscc_settings(const TransportProfile& profile, const NetworkFigures& network) {
   const NetworkFigures figures = figures_of(profile.congestion, network);
-  core::NsccSettings nscc = core::nscc_defaults({.mtu = core::nominal_size(profile.mtu, true),
-                                                 .base_rtt = figures.base_rtt,
-                                                 .link_bits_per_second = figures.bits_per_second,
-                                                 .trimming = figures.trimming});
+  core::NsccSettings nscc =
+      core::nscc_defaults({.mtu = core::nominal_size(profile.mtu, true),
+                           .base_rtt = figures.base_rtt.value_or(kGuessedBaseRtt),
+                           .link_bits_per_second = figures.bits_per_second,
+                           .trimming = figures.trimming});
   const NsccOptions& given = profile.congestion.nscc;
   nscc.target_delay = given.target_delay.value_or(nscc.target_delay);
   nscc.max_window = given.max_window.value_or(nscc.max_window);
@@ -92,6 +99,7 @@ core::NsccSettings nscc_settings(const TransportProfile& profile, const NetworkF
   nscc.qa_gate = given.qa_gate.value_or(nscc.qa_gate);
   nscc.qa_threshold = given.qa_threshold.value_or(nscc.qa_threshold);
   nscc.measures_base_rtt = given.measures_base_rtt;
+  nscc.learns_base_rtt = !figures.base_rtt && follow_from_base_rtt(given);
   return nscc;
 }
 

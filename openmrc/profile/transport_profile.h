@@ -91,9 +91,12 @@ struct TransportProfile {
 [[nodiscard]] TransportProfile preset(Preset preset);
 [[nodiscard]] std::string_view name_of(Preset preset);
 
+// Of hosts with sockets; one that is longer is learned (CC-53).
+inline constexpr Duration kGuessedBaseRtt = microseconds(200);
+
 // What a network is like where the profile does not say it.
 struct NetworkFigures {
-  Duration base_rtt = microseconds(200);
+  std::optional<Duration> base_rtt{};             // nobody knows it: see kGuessedBaseRtt
   std::int64_t bits_per_second = 10'000'000'000;  // of all ports together
   bool trimming = false;
 };

@@ -27,6 +27,20 @@ TEST(TransportProfile, TheNetworkSaysWhatTheProfileDoesNot) {
   EXPECT_EQ(nscc_settings(profile, kNetwork).base_rtt, microseconds(25));
 }
 
+// CC-53
+TEST(TransportProfile, TheBaseRttIsLearnedWhereNobodySaysIt) {
+  TransportProfile profile = preset(Preset::kSoftware);
+  const core::NsccSettings guess = nscc_settings(profile, {});
+  EXPECT_TRUE(guess.learns_base_rtt);
+  EXPECT_EQ(guess.base_rtt, kGuessedBaseRtt);
+  EXPECT_FALSE(nscc_settings(profile, kNetwork).learns_base_rtt);
+  profile.congestion.nscc.target_delay = microseconds(50);
+  EXPECT_FALSE(nscc_settings(profile, {}).learns_base_rtt) << "it would not be 50 us any more";
+  profile = preset(Preset::kSoftware);
+  profile.congestion.base_rtt = kGuessedBaseRtt;
+  EXPECT_FALSE(nscc_settings(profile, {}).learns_base_rtt);
+}
+
 TEST(TransportProfile, AFixedWindowIsRateTimesRoundTripUnlessGiven) {
   TransportProfile profile = preset(Preset::kNic);
   profile.congestion.algorithm = CongestionAlgorithm::kFixed;

@@ -89,6 +89,7 @@ class MrcHosts : public Hosts {
                .plan = plan_,
                .ev_sets = ev_sets_,
                .queue_pairs = transport.queue_pairs,
+               .hints = transport.hints,
                .profile = transport.profile,
                .congestion = profile::congestion_settings(transport.profile, figures_of(network)),
                .seed = network.scenario().seed} {}

@@ -62,6 +62,21 @@ TEST(Simulation, CarriesALongFlowAtLineRate) {
   EXPECT_EQ(result.totals.retransmissions, 0U);
 }
 
+// Programs wait for room, as those that get ENOMEM do.
+TEST(Simulation, GoesOnWithAsFewPostedWritesAsOne) {
+  for (const std::uint32_t sends : {1U, 3U}) {
+    Scenario scenario = small_fabric();
+    auto& mrc = std::get<MrcTransport>(scenario.transport);
+    mrc.queue_pairs = 2;
+    mrc.profile.limits.sends_outstanding = sends;
+    scenario.workload = AllToAll{.hosts = 8, .bytes = 70'000};
+    const RunResult result = run(scenario, {});
+    EXPECT_TRUE(result.finished);
+    EXPECT_EQ(result.totals.messages_failed, 0U);
+    EXPECT_EQ(result.totals.message_bytes_completed, 8U * 70'000);
+  }
+}
+
 Scenario troubled_fabric() {
   Scenario scenario = small_fabric();
   scenario.workload = Permutation{.bytes = 1 << 20, .messages = 2};

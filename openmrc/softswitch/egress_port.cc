@@ -18,7 +18,7 @@ BufferIndex EgressPort::pop(PacketPool& pool, PortCounters& counters) {
 }
 
 // MRC 8: data is marked as it leaves, by what waits then, so that the mark reports the present
-// queue.
+// queue (CC-50).
 BufferIndex EgressPort::pop_data(PacketPool& pool, PortCounters& counters) {
   const std::uint32_t waiting = data_.bytes();
   const BufferIndex buffer = data_.pop(pool);

@@ -56,6 +56,7 @@ TEST_F(EgressPortTest, GivesNothingWhenNothingWaits) {
   EXPECT_TRUE(pop(port).empty());
 }
 
+// CC-47
 TEST_F(EgressPortTest, SendsControlBeforeDataThatCameEarlier) {
   EgressPort port(kNoMarks, 1);
   push(port, QueueClass::kData, kData);
@@ -67,7 +68,7 @@ TEST_F(EgressPortTest, SendsControlBeforeDataThatCameEarlier) {
   EXPECT_TRUE(pop(port).empty());
 }
 
-// MRC 8: a flood of control does not stop data.
+// MRC 8 (CC-47): a flood of control does not stop data.
 TEST_F(EgressPortTest, GivesDataHalfOfTheBytes) {
   EgressPort port(kNoMarks, 1);
   for (int i = 0; i < 500; ++i) push(port, QueueClass::kControl, kControl);
@@ -94,6 +95,7 @@ TEST_F(EgressPortTest, ChargesOnlyWhatTheOtherQueueHadToWaitFor) {
   EXPECT_EQ(pop(port), kControl);
 }
 
+// CC-50
 TEST_F(EgressPortTest, MarksByWhatWaitsWhenThePacketLeaves) {
   QueuePolicy policy = kNoMarks;
   policy.ecn_min_bytes = policy.ecn_max_bytes = 3 * kDataSize;
@@ -104,6 +106,7 @@ TEST_F(EgressPortTest, MarksByWhatWaitsWhenThePacketLeaves) {
   EXPECT_EQ(counters_.marked, 3u);
 }
 
+// CC-48
 TEST_F(EgressPortTest, MarksNeitherControlNorWhatIsNotCapable) {
   QueuePolicy policy = kNoMarks;
   policy.ecn_min_bytes = policy.ecn_max_bytes = 1;

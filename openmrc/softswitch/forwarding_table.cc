@@ -50,7 +50,7 @@ Dropped ForwardingTable::find(const IpPacket& packet, Hop& hop) const {
   return towards(packet, destination, hop);
 }
 
-// MRC 9.2: uN. The uSIDs move up, and the first of them says where the packet goes.
+// MRC 9.2 (WIRE-22): uN. The uSIDs move up, and the first of them says where the packet goes.
 Dropped ForwardingTable::after_own_usid(const IpPacket& packet, const AddressKey& carrier,
                                         Hop& hop) const {
   if (carrier.ends_with_active()) return after_last_usid(packet, hop);
@@ -59,7 +59,7 @@ Dropped ForwardingTable::after_own_usid(const IpPacket& packet, const AddressKey
 }
 
 // MRC 9.2: the path goes on in the segment of a routing header, or it is a path that leads nowhere:
-// a switch is never a destination.
+// a switch is never a destination (WIRE-24).
 Dropped ForwardingTable::after_last_usid(const IpPacket& packet, Hop& hop) const {
   const auto next = ipv6_header(packet).get<Ipv6Layout::NextHeader>();
   if (next != static_cast<std::uint8_t>(wire::IpProtocol::kRouting)) return Drop::kPathEnded;

@@ -62,6 +62,7 @@ TEST(ReadIpPacket, ReadsBothVersions) {
   EXPECT_TRUE(read(ipv4).treatment.trimmable);
 }
 
+// WIRE-27
 TEST(ReadIpPacket, TreatsAPacketAsItsOutermostDscpSays) {
   EXPECT_EQ(read(sack_packet(path_route(carrier_of({1})))).treatment.queue, QueueClass::kControl);
   EXPECT_EQ(read(sack_packet(ipv4_route())).treatment.queue, QueueClass::kControl);
@@ -215,7 +216,7 @@ TEST(Pass, KeepsTheChecksumOfIpv4) {
   decoded(after);
 }
 
-// MRC 9.2
+// MRC 9.2 (WIRE-22)
 TEST(Pass, ShiftsUsidsByOne) {
   Bytes bytes = write_packet(path_route(carrier_of({1, 2, 3, 4, 5, 6})));
   pass(bytes, Rewrite::kShift);

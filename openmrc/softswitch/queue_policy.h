@@ -10,7 +10,7 @@
 // that handles bytes and by the simulator, which keeps its queues in another form.
 namespace openmrc::softswitch {
 
-// MRC 8: two classes of traffic. Acknowledgements and trimmed packets go before data.
+// MRC 8 (CC-47): two classes of traffic. Acknowledgements and trimmed packets go before data.
 enum class QueueClass : std::uint8_t { kData, kControl };
 
 // How a packet is treated.
@@ -22,7 +22,7 @@ struct Treatment {
   bool operator==(const Treatment&) const = default;
 };
 
-// MRC 8: a packet is treated as its DSCP says. One that means nothing here is data.
+// MRC 8 (CC-48): a packet is treated as its DSCP says. One that means nothing here is data.
 constexpr Treatment treatment_of(const wire::DscpMap& map, wire::Dscp dscp) {
   const bool trimmed = map.trim_place(dscp).has_value();
   const wire::TrafficClass traffic_class = map.traffic_class(dscp);
@@ -47,7 +47,7 @@ struct QueuePolicy {
 
 // The recommended thresholds, by the bytes that a plane's links hold in a round trip (UET
 // recommends 0.2 and 0.8 for ECN, 1.0 for trimming, 1.5 on the last hop, 1.0 for control).
-// MRC 8: no ECN marks on the last hop, where leaving the path would not help.
+// MRC 8 (CC-51): no ECN marks on the last hop, where leaving the path would not help.
 constexpr QueuePolicy recommended_policy(std::uint32_t bdp_bytes, wire::TrimPlace place) {
   const bool last = place == wire::TrimPlace::kLastHop;
   return {.ecn_min_bytes = last ? 0 : bdp_bytes / 5,

@@ -17,7 +17,7 @@ using wire::TrimPlace;
 
 constexpr std::uint32_t kMax32 = std::numeric_limits<std::uint32_t>::max();
 
-// MRC 8
+// MRC 8 (CC-47)
 TEST(Treatment, FollowsTheDscp) {
   constexpr wire::DscpMap kMap;
   constexpr Treatment kControl{.queue = QueueClass::kControl};
@@ -49,6 +49,7 @@ TEST(Arrival, DataIsQueuedUpToItsLimit) {
   EXPECT_EQ(judge_data(kPolicy, true, 6'001, 0), Verdict::kTrim);
 }
 
+// CC-49
 TEST(Arrival, DataIsTrimmedIfItMayBeAndThePortDoes) {
   EXPECT_EQ(judge_data(kPolicy, true, 10'000, 900), Verdict::kTrim);
   EXPECT_EQ(judge_data(kPolicy, false, 10'000, 900), Verdict::kDropData);
@@ -61,6 +62,7 @@ TEST(Arrival, ATrimmedPacketNeedsRoomAmongControl) {
   EXPECT_EQ(judge_data(kPolicy, true, 10'000, 901), Verdict::kDropControl);
 }
 
+// CC-48
 TEST(Arrival, ControlIsQueuedUpToItsLimitAndNeverTrimmed) {
   const auto judge = [](std::uint32_t waiting) {
     return judge_arrival(kPolicy, QueueClass::kControl, true, 100, 100, 10'000, waiting);
@@ -86,6 +88,7 @@ TEST(Marking, GoesFromNeverToAlways) {
   EXPECT_TRUE(marks_congestion(kPolicy, 8'000, kMax32));
 }
 
+// CC-50
 TEST(Marking, IsInBetweenAsLikelyAsTheQueueIsFull) {
   // 5,000 is halfway from 2,000 to 8,000, and 3,500 a quarter.
   EXPECT_TRUE(marks_congestion(kPolicy, 5'000, (1u << 31) - 1));
@@ -124,7 +127,7 @@ TEST(RecommendedPolicy, HasTheThresholdsOfUltraEthernet) {
                          .place = TrimPlace::kOnPath}));
 }
 
-// MRC 8
+// MRC 8 (CC-51)
 TEST(RecommendedPolicy, DoesNotMarkOnTheLastHop) {
   EXPECT_EQ(recommended_policy(100'000, TrimPlace::kLastHop),
             (QueuePolicy{.ecn_min_bytes = 0,

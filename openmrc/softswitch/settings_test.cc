@@ -60,6 +60,7 @@ TEST(SwitchSettings, TheNumberOfBuffersHasLimits) {
   EXPECT_TRUE(after([](SwitchSettings& s) { s.buffers = 1; }));
 }
 
+// WIRE-29
 TEST(SwitchSettings, ClassesHaveDifferentDscps) {
   EXPECT_EQ(after([](SwitchSettings& s) { s.dscp.no_trim = s.dscp.trimmed_last_hop; }),
             failure(SwitchError{SwitchFault::kDscp, 22}));

@@ -69,7 +69,7 @@ Result<PortIndex, Drop> Switch::queue(const IpPacket& packet, const Hop& hop) {
   return hop.port;
 }
 
-// MRC 8: what does not fit as data goes on as control, cut down to its headers.
+// MRC 8 (CC-49): what does not fit as data goes on as control, cut down to its headers.
 Result<PortIndex, Drop> Switch::queue_trimmed(const IpPacket& packet, const Hop& hop) {
   Port& out = ports_[hop.port.raw()];
   const BufferIndex buffer = pool_.take();

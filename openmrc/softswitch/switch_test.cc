@@ -86,7 +86,7 @@ const wire::SrEncapsulation& outer(const Departure& departure) {
 
 // ---- forwarding ----
 
-// MRC 9.2
+// MRC 9.2 (WIRE-22)
 TEST(Switch, ForwardsByTheUsidAfterItsOwn) {
   Switch it = test_switch();
   const Departure departure = through(it, path_packet({0x10, 0x105, 0x20, 0x30}));
@@ -103,7 +103,7 @@ TEST(Switch, ForwardsWithoutAShiftByAUsidThatIsNotItsOwn) {
   EXPECT_EQ(outer(departure).destination, carrier_of({0x105, 0x20}));
 }
 
-// MRC 9.2
+// MRC 9.2 (WIRE-24)
 TEST(Switch, TakesTheNextSegmentWhenItsOwnUsidIsTheLast) {
   Switch it = test_switch();
   const Srh srh{.segment = carrier_of({0x106, 0x20}), .segments_left = 1};
@@ -344,7 +344,7 @@ class SwitchTrimTest : public testing::TestWithParam<TrimPlace> {
 INSTANTIATE_TEST_SUITE_P(Places, SwitchTrimTest,
                          testing::Values(TrimPlace::kOnPath, TrimPlace::kLastHop));
 
-// MRC 8
+// MRC 8 (CC-49)
 TEST_P(SwitchTrimTest, QueuesWhatDoesNotFitAsControlWithoutItsData) {
   EXPECT_TRUE(switch_.receive(kIn, packet_));
   EXPECT_EQ(switch_.counters(port(5)).trimmed, 0u);
@@ -354,7 +354,7 @@ TEST_P(SwitchTrimTest, QueuesWhatDoesNotFitAsControlWithoutItsData) {
   EXPECT_EQ(switch_.waiting(port(5), QueueClass::kControl).bytes(), 40 + 40 + wire::kTrimKept);
 }
 
-// MRC 8, 7.5.3
+// MRC 8, 7.5.3 (WIRE-80)
 TEST_P(SwitchTrimTest, SendsFirstWhatIsLeftAndNamesThePlace) {
   ASSERT_TRUE(switch_.receive(kIn, packet_));
   ASSERT_TRUE(switch_.receive(kIn, packet_));
@@ -401,7 +401,7 @@ void expect_not_trimmed(const Bytes& packet) {
   EXPECT_EQ(it.transmit(port(5)).size(), packet.size());
 }
 
-// MRC 8
+// MRC 8 (CC-48, WIRE-79)
 TEST(Switch, DoesNotTrimControlNorWhatWasTrimmed) {
   expect_not_trimmed(sack_packet(path_route(carrier_of({0x10, 0x105}))));
   Bytes trimmed = path_packet({0x10, 0x105});
@@ -430,7 +430,7 @@ std::uint64_t marked_of_full_queue(TrimPlace place) {
   return marked;
 }
 
-// MRC 8
+// MRC 8 (CC-51)
 TEST(Switch, MarksDataAsItLeavesButNotOnTheLastHop) {
   EXPECT_GT(marked_of_full_queue(TrimPlace::kOnPath), 0u);
   EXPECT_EQ(marked_of_full_queue(TrimPlace::kLastHop), 0u);

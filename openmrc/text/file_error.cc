@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 namespace openmrc::text {
 namespace {
 
@@ -21,7 +23,12 @@ std::string to_string(const FileError& error) {
 
 std::string to_string(const std::vector<FileError>& errors) {
   std::string text;
-  for (const FileError& error : errors) text += (text.empty() ? "" : "\n") + to_string(error);
+  for (const FileError& error : errors | std::views::take(kErrorsShownMax)) {
+    text += (text.empty() ? "" : "\n") + to_string(error);
+  }
+  if (errors.size() > kErrorsShownMax) {
+    text += fmt::format("\nand {} more errors", errors.size() - kErrorsShownMax);
+  }
   return text;
 }
 

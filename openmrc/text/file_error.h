@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct FileError {
 
 std::string to_string(
     const FileError& error);  // "openmrc.toml:3: paths.evs: ...", or "line 3: ..."
-std::string to_string(const std::vector<FileError>& errors);  // a line each
+// A line each, and how many are left out: nobody reads more than the first ones.
+inline constexpr std::size_t kErrorsShownMax = 50;
+std::string to_string(const std::vector<FileError>& errors);
 
 }  // namespace openmrc::text

@@ -51,7 +51,8 @@ struct Entry {
   Value value{};
 };
 
-// An error, if any, has a line and no key: the text is not TOML.
+// An error, if any, has a line and no key: the text is not TOML, or beyond the limits of
+// file_limits.h.
 Result<Table, FileError> parse_toml(std::string_view text);
 
 std::string shown(const Value& value);  // as a message repeats it: "\"fast\"", "5", "a list"

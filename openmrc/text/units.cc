@@ -37,7 +37,7 @@ constexpr Suffix kSizeSuffixes[]{{"B", 1},
 constexpr std::size_t kSizesPrinted = 5;
 constexpr Suffix kRateSuffixes[]{
     {"bit", 1}, {"kbit", kKilo}, {"mbit", kMega}, {"gbit", kGiga}, {"tbit", kTera}};
-constexpr Suffix kShareSuffixes[]{{"%", kShareOne / 100}};
+constexpr Suffix kShareSuffixes[]{{"%", kShareOne / 100}, {"", kShareOne}};
 
 struct Dimension {
   std::string_view name;
@@ -49,7 +49,7 @@ constexpr Dimension kDuration{"duration", "5s or 500ms", "nanoseconds", kTimeSuf
 constexpr Dimension kFineDuration{"duration", "5s or 500ms", "picoseconds", kFineTimeSuffixes};
 constexpr Dimension kSize{"size", "64KiB", "bytes", kSizeSuffixes};
 constexpr Dimension kRate{"rate", "10gbit", "bits", kRateSuffixes};
-constexpr Dimension kShare{"share", "20%", "billionths", kShareSuffixes};
+constexpr Dimension kShare{"share", "20% or 0.2", "billionths", kShareSuffixes};
 
 struct Decimal {
   std::uint64_t digits = 0;  // without the point
@@ -154,7 +154,8 @@ Result<std::uint32_t, std::string> parse_share(std::string_view text) {
   const auto share = parse(text, kShare);
   if (!share) return failure(share.error());
   if (*share > kShareOne) {
-    return failure(fmt::format("invalid share '{}': must be between 0% and 100%", text));
+    return failure(
+        fmt::format("invalid share '{}': must be between 0% and 100%, or 0 and 1", text));
   }
   return static_cast<std::uint32_t>(*share);
 }

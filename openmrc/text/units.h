@@ -22,7 +22,7 @@ Result<Picoseconds, std::string> parse_picoseconds(std::string_view text);  // a
 Result<std::uint64_t, std::string> parse_size(std::string_view text);       // "4MiB", "64 kB"
 Result<std::uint64_t, std::string> parse_bit_rate(std::string_view text);   // "4gbit", per second
 
-// A share of one, in billionths: "20%", "0.1 %".
+// A share of one, in billionths: "20%", "0.1 %", "0.2".
 inline constexpr std::uint32_t kShareOne = 1'000'000'000;
 Result<std::uint32_t, std::string> parse_share(std::string_view text);
 

@@ -38,6 +38,8 @@ TEST(Units, ReadsRatesAndShares) {
   EXPECT_EQ(parse_share("20 %"), 200'000'000U);
   EXPECT_EQ(parse_share("0.0000001%"), 1U);
   EXPECT_EQ(parse_share("100%"), kShareOne);
+  EXPECT_EQ(parse_share("0.2"), 200'000'000U);
+  EXPECT_EQ(parse_share("1"), kShareOne);
 }
 
 TEST(Units, AnErrorShowsTheTextAndAnExample) {
@@ -46,7 +48,7 @@ TEST(Units, AnErrorShowsTheTextAndAnExample) {
             "invalid duration '1 minute': expected e.g. 5s or 500ms");
   EXPECT_EQ(parse_size("64 kib").error(), "invalid size '64 kib': expected e.g. 64KiB");
   EXPECT_EQ(parse_bit_rate("4Gbps").error(), "invalid rate '4Gbps': expected e.g. 10gbit");
-  EXPECT_EQ(parse_share("20").error(), "invalid share '20': expected e.g. 20%");
+  EXPECT_EQ(parse_share("much").error(), "invalid share 'much': expected e.g. 20% or 0.2");
 }
 
 TEST(Units, RefusesAnythingElse) {
@@ -78,7 +80,10 @@ TEST(Units, RefusesWhatIsTooLarge) {
   EXPECT_EQ(parse_duration("10000000000s").error(), "invalid duration '10000000000s': too large");
   EXPECT_FALSE(parse_picoseconds("1000001 s"));
   EXPECT_FALSE(parse_size("99999999999 GiB"));
-  EXPECT_EQ(parse_share("101%").error(), "invalid share '101%': must be between 0% and 100%");
+  EXPECT_EQ(parse_share("101%").error(),
+            "invalid share '101%': must be between 0% and 100%, or 0 and 1");
+  EXPECT_EQ(parse_share("20").error(),
+            "invalid share '20': must be between 0% and 100%, or 0 and 1");
 }
 
 TEST(Units, PrintsInTheLargestUnitThatIsExact) {

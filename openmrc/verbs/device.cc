@@ -109,12 +109,24 @@ bool Device::port_is_up(unsigned port) {
   return link_is_up(config_.ports[port - 1].interface);
 }
 
-std::optional<host::Destination> Device::destination_of(const Gid& gid) const {
-  if (!plan_) {
-    // Several planes have several addresses, and one does not determine the others.
-    if (config_.ports.size() != 1 || gid == Gid{}) return std::nullopt;
-    return host::Destination{.name = to_string(gid), .addresses = {gid}};
+// Several planes have several addresses, and only the list of peers says which belong together; the
+// host itself is on it, for programs that write to themselves.
+std::optional<host::Destination> Device::known_peer(const Gid& gid) const {
+  if (gid == Gid{} || version_of(gid) != ip_version(config_)) return std::nullopt;
+  if (config_.ports.size() == 1) return host::Destination{to_string(gid), {gid}, {}};
+  host::Destination self{.name = config_.name};
+  for (const datapath::Port& port : config_.ports) self.addresses.push_back(port.address);
+  if (std::ranges::find(self.addresses, gid) != self.addresses.end()) return self;
+  for (const host::KnownPeer& peer : config_.peers) {
+    if (std::ranges::find(peer.addresses, gid) != peer.addresses.end()) {
+      return host::Destination{.name = peer.name, .addresses = peer.addresses};
+    }
   }
+  return std::nullopt;
+}
+
+std::optional<host::Destination> Device::destination_of(const Gid& gid) const {
+  if (!plan_) return known_peer(gid);
   std::optional<fabric::HostIndex> host;
   if (wire::is_mapped_ipv4(gid)) {
     const std::uint32_t ipv4 = wire::unmapped(gid).raw();
@@ -141,9 +153,10 @@ Result<host::Host*, host::Error> Device::runtime() {
   if (!runtime_) {
     auto opened = host::Host::open(config_, [this](const core::Event& event) { on_event(event); });
     if (!opened) return failure(std::move(opened.error()));
+    auto profiles = std::make_unique<ProfilesInUse>(**opened, AgentClient::of_process());
+    add_listener(*profiles);
     runtime_ = std::move(*opened);
-    profiles_ = std::make_unique<ProfilesInUse>(*runtime_, AgentClient::of_process());
-    add_listener(*profiles_);
+    profiles_ = std::move(profiles);
   }
   return runtime_.get();
 }

@@ -79,6 +79,7 @@ class Device {
 
  private:
   void on_event(const core::Event& event);
+  [[nodiscard]] std::optional<host::Destination> known_peer(const Gid& gid) const;
 
   std::string name_;
   host::Config config_;

@@ -26,6 +26,7 @@ core::NsccSettings nscc_of(const mrc_ctl_cc_nscc_cfg& from, core::NsccSettings t
   to.adjust_bytes = bytes(from.adjust_bytes_threshold);
   to.adjust_period = nanoseconds(from.adjust_period_threshold);
   to.base_rtt = nanoseconds(from.base_rtt);
+  to.learns_base_rtt = false;
   to.eta = ByteCount(std::lround(from.eta));
   to.fi = ByteCount(std::lround(from.fi));
   to.fi_scale_q16 = q16(from.fi_scale);

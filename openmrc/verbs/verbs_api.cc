@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exported functions of verbs.def.
 #include <array>
+#include <exception>
 #include <type_traits>
 
+#include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_real.h"
 #include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {
 
+// `otherwise` is what the function returns if there is nobody: an error number, a negative one, or
+// something that says to look at errno.
 template <class Result, class Otherwise>
-Result refuse(Otherwise otherwise) {
-  errno = EOPNOTSUPP;
+Result refuse(int error, Otherwise otherwise) {
+  errno = error;
+  if constexpr (std::is_same_v<Otherwise, int>) {
+    if (otherwise == ENODEV) return static_cast<Result>(error);
+    if (otherwise == -ENODEV) return static_cast<Result>(-error);
+  }
   if constexpr (!std::is_void_v<Result>) return static_cast<Result>(otherwise);
+}
+
+// Nothing is thrown at C.
+template <class Result, class Otherwise, class Call>
+Result without_throwing(Otherwise otherwise, Call call) {
+  try {
+    return call();
+  } catch (const std::exception&) {
+    return refuse<Result>(ENOMEM, otherwise);
+  }
+}
+
+// Name and numbers of a device are constants, which a forked child may read.
+template <class... Rest>
+bool is_refused_here(const ibv_device* /*device*/, const Rest&... /*rest*/) {
+  return false;
+}
+template <class Object, class... Rest>
+bool is_refused_here(const Object* /*object*/, const Rest&... /*rest*/) {
+  return in_forked_child();
 }
 
 // Puts what there is for nobody in front of the arguments.
@@ -34,19 +62,38 @@ extern "C" {
   static const RealVerb<result parameters> kReal(#name, node);                 \
   return ask(kReal, otherwise) arguments
 
-#define OPENMRC_VERB(node, result, name, parameters, arguments, otherwise)  \
-  result name parameters {                                                  \
-    if (is_about_soft arguments) return soft_verbs::name arguments;         \
-    OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise); \
+#define OPENMRC_VERB(node, result, name, parameters, arguments, otherwise)             \
+  result name parameters {                                                             \
+    return without_throwing<result>(otherwise, [&]() -> result {                       \
+      if (is_about_soft arguments) {                                                   \
+        if (is_refused_here arguments) return refuse<result>(kForkedError, otherwise); \
+        return soft_verbs::name arguments;                                             \
+      }                                                                                \
+      OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise);          \
+    });                                                                                \
   }
 #define OPENMRC_VERB_REFUSED(node, result, name, parameters, arguments, otherwise) \
   result name parameters {                                                         \
-    if (is_about_soft arguments) return refuse<result>(otherwise);                 \
-    OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise);        \
+    return without_throwing<result>(otherwise, [&]() -> result {                   \
+      if (is_about_soft arguments) return refuse<result>(EOPNOTSUPP, otherwise);   \
+      OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise);      \
+    });                                                                            \
   }
 #define OPENMRC_VERB_OF_OTHERS(node, result, name, parameters, arguments, otherwise) \
-  result name parameters { OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise); }
+  result name parameters {                                                           \
+    return without_throwing<result>(otherwise, [&]() -> result {                     \
+      OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise);        \
+    });                                                                              \
+  }
 #include "openmrc/verbs/verbs.def"
+
+// Memory of the soft device is not pinned, and a child's calls are refused: a process may fork
+// without preparation. The child itself has no device.
+ibv_fork_status ibv_is_fork_initialized() {
+  if (in_forked_child()) return IBV_FORK_DISABLED;
+  OPENMRC_ASK_REAL("IBVERBS_1.13", ibv_fork_status, ibv_is_fork_initialized, (), (),
+                   IBV_FORK_UNNEEDED);
+}
 
 // Some programs name functions of libmlx5 without linking it. No device that they can be asked
 // about through here is one of its kind.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
@@ -145,6 +146,7 @@ int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
 
 int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes,
                std::size_t length) {
+  if (in_forked_child()) return fail(kForkedError);
   Device& device = *device_of(context);
   if (!has_port(device, port)) return fail(EINVAL);
   const ibv_port_attr filled = attributes_of(device, port);

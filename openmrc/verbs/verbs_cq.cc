@@ -4,14 +4,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <memory>
+
+#include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc::soft_verbs {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  const int fd = eventfd(0, EFD_CLOEXEC);
-  if (fd < 0) return nullptr;
-  return new ibv_comp_channel{.context = context, .fd = fd, .refcnt = 0};
+  auto made = std::make_unique<ibv_comp_channel>();
+  made->context = context;
+  made->fd = eventfd(0, EFD_CLOEXEC);
+  return made->fd < 0 ? nullptr : made.release();
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
@@ -56,8 +60,12 @@ int ibv_destroy_cq(ibv_cq* cq) {
   return 0;
 }
 
-int poll_cq(ibv_cq* /*cq*/, int /*count*/, ibv_wc* /*completions*/) { return 0; }
-int req_notify_cq(ibv_cq* /*cq*/, int /*solicited_only*/) { return 0; }
+int poll_cq(ibv_cq* /*cq*/, int /*count*/, ibv_wc* /*completions*/) {
+  return in_forked_child() ? -fail(kForkedError) : 0;
+}
+int req_notify_cq(ibv_cq* /*cq*/, int /*solicited_only*/) {
+  return in_forked_child() ? fail(kForkedError) : 0;
+}
 
 // Waits for what does not come, or says EAGAIN if the descriptor is non-blocking.
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** /*cq*/, void** /*cq_context*/) {

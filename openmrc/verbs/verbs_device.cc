@@ -7,9 +7,11 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <vector>
 
+#include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_real.h"
 #include "openmrc/verbs/verbs_route.h"
 
@@ -85,6 +87,7 @@ __be64 ibv_get_device_guid(ibv_device* /*device*/) { return htobe64(Device::of_p
 int ibv_get_device_index(ibv_device* /*device*/) { return -1; }
 
 ibv_context* ibv_open_device(ibv_device* device) {
+  if (in_forked_child()) return null(kForkedError);
   auto opened = std::make_unique<verbs_context>();
   opened->sz = sizeof(verbs_context);
   opened->query_port = query_port;
@@ -92,12 +95,17 @@ ibv_context* ibv_open_device(ibv_device* device) {
   context.device = device;
   context.ops = make_operations();
   context.cmd_fd = -1;
+  context.num_comp_vectors = 1;
+  context.abi_compat = std::bit_cast<void*>(UINTPTR_MAX);  // it is a verbs_context
   context.async_fd = open_async_events(&context);
   if (context.async_fd < 0) return nullptr;
-  context.num_comp_vectors = 1;
+  try {
+    add_context(&context, *Device::of_process());
+  } catch (...) {
+    close_async_events(&context);
+    throw;
+  }
   pthread_mutex_init(&context.mutex, nullptr);
-  context.abi_compat = std::bit_cast<void*>(UINTPTR_MAX);  // it is a verbs_context
-  add_context(&context, *Device::of_process());
   return &opened.release()->context;
 }
 
@@ -117,12 +125,14 @@ using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 extern "C" {
 
 // The array that is handed out has one more element in front: the list of the real library.
-ibv_device** ibv_get_device_list(int* num_devices) {
+ibv_device** ibv_get_device_list(int* num_devices) try {
   static const RealVerb<ibv_device**(int*)> kReal("ibv_get_device_list", "IBVERBS_1.1");
   int real_count = 0;
   ibv_device** real_list = kReal.call(nullptr, &real_count);
   std::vector<ibv_device*> devices;
-  if (ibv_device* device = soft_device(); device != nullptr) devices.push_back(device);
+  if (ibv_device* device = soft_device(); device != nullptr && !in_forked_child()) {
+    devices.push_back(device);
+  }
   for (int i = 0; real_list != nullptr && i < real_count; ++i) devices.push_back(real_list[i]);
 
   auto** list = new ibv_device*[devices.size() + 2]();
@@ -130,6 +140,8 @@ ibv_device** ibv_get_device_list(int* num_devices) {
   std::ranges::copy(devices, list + 1);
   if (num_devices != nullptr) *num_devices = static_cast<int>(devices.size());
   return list + 1;
+} catch (const std::exception&) {
+  return null(ENOMEM);
 }
 
 void ibv_free_device_list(ibv_device** list) {

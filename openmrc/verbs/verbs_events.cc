@@ -16,11 +16,13 @@ namespace {
 // Kept by whoever waits, for the context may go meanwhile. The descriptor becomes readable when the
 // context is closed, and stays so.
 struct Waiting {
-  explicit Waiting(int descriptor) : fd(descriptor) {}
-  ~Waiting() { close(fd); }
+  Waiting() = default;
+  ~Waiting() {
+    if (fd >= 0) close(fd);
+  }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
-  int fd;
+  int fd = -1;
 };
 
 struct AllWaiting {
@@ -62,11 +64,12 @@ bool is_soft(const ibv_async_event* event) {
 namespace soft_verbs {
 
 int open_async_events(const ibv_context* context) {
-  const int fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-  if (fd < 0) return fd;
+  auto waiting = std::make_shared<Waiting>();
+  waiting->fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+  if (waiting->fd < 0) return -1;
   const std::lock_guard lock(all().mutex);
-  all().of_context[context] = std::make_shared<Waiting>(fd);
-  return fd;
+  all().of_context.insert_or_assign(context, waiting);
+  return waiting->fd;
 }
 
 void close_async_events(const ibv_context* context) {

@@ -59,6 +59,7 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
   const auto runtime = runtime_of(pd->context);
   if (!runtime) return null(runtime.error());
   SoftProtectionDomain* domain = soft_domain(pd);
+  auto made = std::make_unique<ibv_mr>();
   const auto key = device_of(pd->context)
                        ->memory()
                        .add(**runtime, {.bytes = {static_cast<std::byte*>(address), length},
@@ -67,13 +68,14 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
                                         .remote_write = (access & IBV_ACCESS_REMOTE_WRITE) != 0});
   if (!key) return null(iova + length < iova ? EINVAL : ENOMEM);
   ++domain->users;
-  return new ibv_mr{.context = pd->context,
-                    .pd = pd,
-                    .addr = address,
-                    .length = length,
-                    .handle = *key,
-                    .lkey = *key,
-                    .rkey = *key};
+  *made = {.context = pd->context,
+           .pd = pd,
+           .addr = address,
+           .length = length,
+           .handle = *key,
+           .lkey = *key,
+           .rkey = *key};
+  return made.release();
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ Decoded take_timestamp(bool present, Cursor& at, std::optional<TxTimestamp>& sen
   return {};
 }
 
+// WIRE-35, WIRE-49, WIRE-50
 Decoded take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
   const ConstBytes padded = at.rest();
   if (padded.size() % 4 != 0 || pad > padded.size()) return failure(Reject::kPadCount);
@@ -66,6 +67,7 @@ Decoded take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
   return {};
 }
 
+// WIRE-4, WIRE-48
 Decoded decode_write(const Bth& bth, Cursor at, RdmaWrite& write) {
   const bool immediate_follows = has_immediate(bth.opcode);
   const std::size_t headers = kMethSize + (bth.has_timestamp ? kTsethSize : 0) + kRethSize +
@@ -85,12 +87,14 @@ Decoded decode_write(const Bth& bth, Cursor at, RdmaWrite& write) {
   return take_payload(bth.pad_count, at, write);
 }
 
+// WIRE-82
 Decoded decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& transport) {
   Cursor at(udp_payload);
   if (!at.has(kBthSize)) return failure(Reject::kBthTruncated);
   const BthView view = at.take<Bth>();
   if (const auto result = Bth::check(view); !result) return failure(result.error());
   const Bth bth = Bth::read(view);
+  // WIRE-86
   if (!is_write(bth.opcode)) return failure(Reject::kTrimmedNotWrite);
   if (bth.destination_qp < kFirstUsableQpn) return failure(Reject::kQueuePairReserved);
   if (!at.has(kMethSize + (bth.has_timestamp ? kTsethSize : 0))) {
@@ -110,8 +114,9 @@ Decoded decode_trimmed(ConstBytes udp_payload, TrimPlace place, Transport& trans
 }
 
 // Control packets: a BTH and one header of a fixed size, with nothing behind. Each of these takes a
-// cursor that holds exactly that header.
+// cursor that holds exactly that header (WIRE-5).
 
+// WIRE-43
 EndpointRequestId request_id(const Bth& bth) {
   return EndpointRequestId(static_cast<std::uint16_t>(bth.psn.raw() & 0xffff));
 }
@@ -124,6 +129,7 @@ Decoded decode_acknowledge(const Bth& bth, Cursor at, Body& body) {
   return {};
 }
 
+// WIRE-44
 Decoded decode_sack(const Bth& bth, Cursor at, Body& body) {
   const SethView view = at.take<Seth>();
   if (const auto result = Seth::check(view); !result) return failure(result.error());
@@ -134,6 +140,7 @@ Decoded decode_sack(const Bth& bth, Cursor at, Body& body) {
   return {};
 }
 
+// WIRE-44
 Decoded decode_nack(const Bth& bth, Cursor at, Body& body) {
   const NethView view = at.take<Neth>();
   if (const auto result = Neth::check(view); !result) return failure(result.error());
@@ -177,6 +184,7 @@ ControlDecoder control_decoder(Opcode opcode) {
   }
 }
 
+// WIRE-45
 Decoded check_control(const Bth& bth, const ControlDecoder& decoder, std::size_t size) {
   if (decoder.for_endpoint && bth.destination_qp != kEndpointQpn) {
     return failure(Reject::kEndpointQueuePair);
@@ -201,6 +209,7 @@ Decoded decode_control(ConstBytes bytes, Body& body) {
   return decoder.decode(bth, at, body);
 }
 
+// WIRE-48
 Decoded decode_whole(ConstBytes udp_payload, Transport& transport) {
   Cursor at(udp_payload);
   if (!at.has(kBthSize + kIcrcSize)) return failure(Reject::kBthTruncated);
@@ -219,10 +228,10 @@ Decoded decode_whole(ConstBytes udp_payload, Transport& transport) {
 
 // What the IP headers say besides the route.
 struct IpContent {
-  Dscp dscp;  // of the outermost header: the one that a switch marks
+  Dscp dscp;  // of the outermost header: the one that a switch marks (WIRE-27)
   Ecn ecn = Ecn::kNotCapable;
   std::uint32_t flow_label = 0;  // of the inner header
-  ConstBytes covered;            // from the inner IP header on: what the ICRC covers
+  ConstBytes covered;            // from the inner IP header on: what the ICRC covers (WIRE-77)
   ConstBytes datagram;
 };
 
@@ -250,6 +259,7 @@ bool icrc_is_right(ConstBytes covered) {
   return Icrc(covered.first(covered.size() - kIcrcSize)).value() == stored_icrc(covered);
 }
 
+// WIRE-78
 Decoded check_icrc(ConstBytes covered, const WireSettings& settings) {
   if (settings.icrc_check == IcrcCheck::kSkip || icrc_is_right(covered)) return {};
   return failure(Reject::kIcrcMismatch);
@@ -259,6 +269,7 @@ Decoded decode_datagram(const IpContent& ip, const WireSettings& settings, Packe
   Cursor at(ip.datagram);
   if (!at.has(kUdpSize)) return failure(Reject::kUdpTruncated);
   const Udp udp = Udp::read(at.take<Udp>());
+  // WIRE-11
   if (udp.destination_port != settings.udp_port &&
       udp.destination_port != settings.udp_port_alternate) {
     return failure(Reject::kUdpPortOther);
@@ -266,9 +277,11 @@ Decoded decode_datagram(const IpContent& ip, const WireSettings& settings, Packe
   packet.udp_port = udp.destination_port;
   packet.ecn = ip.ecn;
   set_ev(packet, ip.flow_label, udp.source_port);
+  // WIRE-81
   if (const auto place = settings.dscp.trim_place(ip.dscp)) {
     return decode_trimmed_datagram(at.rest(), *place, packet);
   }
+  // WIRE-14
   if (udp.length != ip.datagram.size()) return failure(Reject::kUdpLengthMismatch);
   packet.traffic_class = settings.dscp.traffic_class(ip.dscp);
   if (const auto result = decode_whole(at.rest(), packet.transport); !result) {
@@ -278,10 +291,11 @@ Decoded decode_datagram(const IpContent& ip, const WireSettings& settings, Packe
 }
 
 // Whether `packet` holds the bytes that its IP header states. A switch may trim a packet and leave
-// its lengths as they were, so a trimmed packet may be shorter than it says.
+// its lengths as they were, so a trimmed packet may be shorter than it says (WIRE-15, WIRE-85).
 bool length_fits(ConstBytes packet, std::size_t stated, Dscp dscp, const DscpMap& map) {
   return stated <= packet.size() || map.trim_place(dscp).has_value();
 }
+// WIRE-7
 ConstBytes cut_to(ConstBytes packet, std::size_t stated) {
   return stated < packet.size() ? packet.first(stated) : packet;
 }
@@ -330,7 +344,7 @@ bool fill_encapsulated_write(ConstBytes inside, const Ipv6& outer,
   return true;
 }
 
-// The outer header has been checked.
+// The outer header has been checked (WIRE-26).
 Decoded decode_encapsulated(ConstBytes packet, const WireSettings& settings, Packet& into) {
   const Ipv6 outer = Ipv6::read(Ipv6View(packet.first<kIpv6Size>()));
   SrEncapsulation encapsulation;
@@ -354,6 +368,7 @@ Decoded decode_encapsulated(ConstBytes packet, const WireSettings& settings, Pac
   route.destination = inner.destination;
   const ConstBytes whole = cut_to(*inside, stated);
   const IpContent content{.dscp = outer.dscp,
+                          // WIRE-28
                           .ecn = outer.ecn == Ecn::kCongested ? Ecn::kCongested : inner.ecn,
                           .flow_label = inner.flow_label,
                           .covered = whole,
@@ -421,6 +436,7 @@ Result<Packet, Reject> decode_ip(ConstBytes packet, const WireSettings& settings
   return result;
 }
 
+// WIRE-6
 Result<Packet, Reject> decode_frame(ConstBytes frame, const WireSettings& settings) {
   const auto ethernet = EthernetView::over(frame);
   if (!ethernet) return failure(Reject::kEthernetTruncated);

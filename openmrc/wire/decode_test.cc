@@ -390,6 +390,8 @@ std::vector<Case> all_cases() {
 
 class DecodeRejects : public testing::TestWithParam<Case> {};
 
+// WIRE-3, WIRE-5, WIRE-6, WIRE-14, WIRE-15, WIRE-26, WIRE-35, WIRE-45, WIRE-48, WIRE-49, WIRE-82,
+// WIRE-86
 TEST_P(DecodeRejects, WithExactlyThatReason) {
   const auto decoded = decode_frame(GetParam().frame, kSettings);
   ASSERT_FALSE(decoded);
@@ -401,6 +403,7 @@ std::string case_name(const testing::TestParamInfo<Case>& tested) {
 }
 INSTANTIATE_TEST_SUITE_P(Table, DecodeRejects, testing::ValuesIn(all_cases()), case_name);
 
+// WIRE-3
 TEST(Decode, EveryReasonToRejectIsInTheTable) {
   std::set<Reject> covered;
   for (const Case& one : all_cases()) covered.insert(one.expected);
@@ -409,6 +412,7 @@ TEST(Decode, EveryReasonToRejectIsInTheTable) {
   }
 }
 
+// WIRE-19
 TEST(Decode, ThePacketsThatTheTableSpoilsAreRight) {
   for (const Body& body : kBodies) {
     for (const Route& route : all_routes()) {
@@ -423,6 +427,7 @@ TEST(Decode, ThePacketsThatTheTableSpoilsAreRight) {
 
 // ---- around the packet ----
 
+// WIRE-7
 TEST(Decode, IgnoresEthernetPadding) {
   for (const Body& body : kBodies) {
     for (const Route& route : all_routes()) {
@@ -435,6 +440,7 @@ TEST(Decode, IgnoresEthernetPadding) {
   }
 }
 
+// WIRE-12
 TEST(Decode, TakesTheAlternatePortIfItIsConfigured) {
   WireSettings settings;
   settings.udp_port_alternate = kUdpPortAlternate;
@@ -452,6 +458,7 @@ TEST(Decode, TakesTheAlternatePortIfItIsConfigured) {
   }
 }
 
+// WIRE-11
 TEST(Decode, ADeploymentMayChooseAnotherPort) {
   const WireSettings settings{.udp_port = UdpPort(5000)};
   Packet packet = packet_of(kWrite, plain_route());
@@ -460,6 +467,7 @@ TEST(Decode, ADeploymentMayChooseAnotherPort) {
   EXPECT_EQ(decode_ip(packet_with(kWrite), settings).error(), Reject::kUdpPortOther);
 }
 
+// WIRE-28
 TEST(Decode, TakesTheCongestionMarkFromTheOuterHeader) {
   for (const Route& route : {srv6_route(), srh_route()}) {
     // Class 2b: DSCP 10, CE. The inner header still says ECT(0).
@@ -469,6 +477,7 @@ TEST(Decode, TakesTheCongestionMarkFromTheOuterHeader) {
   }
 }
 
+// WIRE-28
 TEST(Decode, KeepsTheCongestionMarkOfTheInnerHeader) {
   // What another tunnel on the way has copied in; the outer header says ECT(0).
   Bytes packet = changed(packet_with(kWrite, srv6_route()), kIpv6Size, "62b0");
@@ -483,6 +492,7 @@ TEST(Decode, ReadsTheCongestionMarkOfAPlainHeader) {
   EXPECT_EQ(decode_ip(changed(packet_with(kAck), 0, "6bb0"), kSettings)->ecn, Ecn::kCongested);
 }
 
+// WIRE-30
 TEST(Decode, TellsTheTrafficClassByDscp) {
   for (const auto traffic_class :
        {TrafficClass::kControl, TrafficClass::kNoTrim, TrafficClass::kTrimmable,
@@ -497,6 +507,7 @@ TEST(Decode, TellsTheTrafficClassByDscp) {
   }
 }
 
+// WIRE-16, WIRE-17, WIRE-18
 TEST(Decode, ReadsTheEvFromFlowLabelAndSourcePort) {
   // The upper four bits of the flow label are another's; the ICRC does not cover the label.
   const auto decoded = decode_ip(changed(packet_with(kWrite), 0, "62af"), kSettings);
@@ -505,6 +516,7 @@ TEST(Decode, ReadsTheEvFromFlowLabelAndSourcePort) {
   EXPECT_EQ(ev_of(*decode_ip(packet_with(kWrite, ipv4_route()), kSettings)), Ev(0x0000abcd));
 }
 
+// WIRE-77
 TEST(Decode, IgnoresWhatTheNetworkMayChange) {
   Bytes packet = packet_with(kWrite, srv6_route());
   set(packet, 7, "03");                             // outer hop limit
@@ -515,6 +527,7 @@ TEST(Decode, IgnoresWhatTheNetworkMayChange) {
   EXPECT_TRUE(decode_ip(packet, kSettings));
 }
 
+// WIRE-2, WIRE-34
 TEST(Decode, IgnoresReservedBitsOfTheBth) {
   // S and M, R and the four bits behind TS.
   Bytes packet = packet_with(kWrite);
@@ -526,6 +539,7 @@ TEST(Decode, IgnoresReservedBitsOfTheBth) {
   EXPECT_EQ(encoded(*decoded), packet_with(kWrite));
 }
 
+// WIRE-78
 TEST(Decode, SkipsTheIcrcIfToldTo) {
   WireSettings settings;
   settings.icrc_check = IcrcCheck::kSkip;
@@ -548,6 +562,7 @@ TEST(Decode, ThePayloadLiesWhereItLay) {
   EXPECT_EQ(payload.size(), kData.size());
 }
 
+// WIRE-35
 TEST(Decode, TakesThePadOffThePayload) {
   for (std::size_t size = 1; size <= kData.size(); ++size) {
     for (const bool with_timestamp : {true, false}) {
@@ -565,12 +580,14 @@ TEST(Decode, TakesThePadOffThePayload) {
   }
 }
 
+// WIRE-35
 TEST(Decode, ThePadNeedNotBeZero) {
   RdmaWrite write = kWrite;
   write.payload = Payload::of_bytes(ConstBytes(kData).first(5));
   EXPECT_TRUE(decode_ip(sealed(changed(packet_with(write), kPayloadAt + 5, "ffffff")), kSettings));
 }
 
+// WIRE-43
 TEST(Decode, EndpointPacketsAreNamedByTheLowBitsOfThePsn) {
   const auto request = decode_ip(changed_and_sealed(kRequest, kBthAt + 9, "ff"), kSettings);
   ASSERT_TRUE(request) << describe(request.error()).text;
@@ -580,10 +597,21 @@ TEST(Decode, EndpointPacketsAreNamedByTheLowBitsOfThePsn) {
   EXPECT_EQ(std::get<EndpointResponse>(response->transport.body), kResponse);
 }
 
+// WIRE-42
 TEST(Decode, AProbeHasNoPsn) {
   const auto probe = decode_ip(changed_and_sealed(kProbe, kBthAt + 9, "ffffff"), kSettings);
   ASSERT_TRUE(probe) << describe(probe.error()).text;
   EXPECT_EQ(std::get<ReliabilityProbe>(probe->transport.body), kProbe);
+}
+
+// WIRE-44
+TEST(Decode, TheExtendedHeaderOfASackOrNackSaysWhichPsnIsMeant) {
+  const auto sack = decode_ip(changed_and_sealed(kSack, kBthAt + 9, "abcdef"), kSettings);
+  ASSERT_TRUE(sack) << describe(sack.error()).text;
+  EXPECT_EQ(std::get<Sack>(sack->transport.body), kSack);
+  const auto nack = decode_ip(changed_and_sealed(kNack, kBthAt + 9, "abcdef"), kSettings);
+  ASSERT_TRUE(nack) << describe(nack.error()).text;
+  EXPECT_EQ(std::get<Nack>(nack->transport.body), kNack);
 }
 
 TEST(Decode, ATrimmedPacketReadsAsTheClassItMustHaveBeenSentIn) {
@@ -597,6 +625,7 @@ TEST(Decode, ATrimmedPacketReadsAsTheClassItMustHaveBeenSentIn) {
   }
 }
 
+// WIRE-27, WIRE-81
 TEST(Decode, ATrimmedPacketIsToldByItsOuterHeader) {
   for (const auto& [place, traffic_class] :
        {std::pair{TrimPlace::kOnPath, "6380"}, std::pair{TrimPlace::kLastHop, "6580"}}) {
@@ -628,6 +657,7 @@ TEST(Decode, ARecordThatIsUsedAgainKeepsNothing) {
 
 ConstBytes behind_udp(const Bytes& packet) { return ConstBytes(packet).subspan(kBthAt); }
 
+// WIRE-37
 TEST(DecodeTransport, ReadsWhatAUdpSocketDelivers) {
   for (const Body& body : kBodies) {
     const auto* trimmed = std::get_if<TrimmedWrite>(&body);
@@ -671,6 +701,7 @@ TEST(DecodeTransport, RejectsAsTheWholeDecoderDoes) {
   EXPECT_EQ(decode_transport(bytes, TrimPlace::kOnPath).error(), Reject::kTrimmedNotWrite);
 }
 
+// WIRE-15, WIRE-48
 TEST(Decode, NoPrefixOfAPacketIsAPacket) {
   for (const Body& body : kBodies) {
     for (const Route& route : all_routes()) {

@@ -51,6 +51,7 @@ TransportSize size_of(const EndpointResponse&) { return {.headers = kBthSize + k
 
 // The transport headers of each kind of packet; returns where they end.
 
+// WIRE-4, WIRE-38
 std::byte* write_body(const RdmaWrite& write, PKey pkey, std::byte* at) {
   at = put(Bth{.opcode = write.part.opcode(),
                .pad_count = pad_count(write.payload.size()),
@@ -82,15 +83,18 @@ std::byte* write_body(const TrimmedWrite& trimmed, PKey pkey, std::byte* at) {
   return at;
 }
 
+// WIRE-5
 Bth control_bth(Opcode opcode, PKey pkey, Qpn destination_qp, Psn psn) {
   return {.opcode = opcode, .pkey = pkey, .destination_qp = destination_qp, .psn = psn};
 }
 
+// WIRE-39
 std::byte* write_body(const Acknowledge& ack, PKey pkey, std::byte* at) {
   at = put(control_bth(Opcode::kAcknowledge, pkey, ack.destination_qp, ack.psn), at);
   return put(ack.aeth, at);
 }
 
+// WIRE-40
 std::byte* write_body(const Sack& sack, PKey pkey, std::byte* at) {
   Bth bth = control_bth(Opcode::kSack, pkey, sack.destination_qp, sack.seth.cack_psn);
   bth.retransmission = sack.retransmission;
@@ -99,16 +103,19 @@ std::byte* write_body(const Sack& sack, PKey pkey, std::byte* at) {
   return put(sack.cc_state, at);
 }
 
+// WIRE-41
 std::byte* write_body(const Nack& nack, PKey pkey, std::byte* at) {
   at = put(control_bth(Opcode::kNack, pkey, nack.destination_qp, nack.neth.psn), at);
   return put(nack.neth, at);
 }
 
+// WIRE-42
 std::byte* write_body(const ReliabilityProbe& probe, PKey pkey, std::byte* at) {
   at = put(control_bth(Opcode::kReliabilityProbe, pkey, probe.destination_qp, Psn(0)), at);
   return put(probe.peth, at);
 }
 
+// WIRE-43
 std::byte* write_body(const EndpointRequest& request, PKey pkey, std::byte* at) {
   at = put(control_bth(Opcode::kEndpointRequest, pkey, kEndpointQpn, Psn(request.id.raw())), at);
   return put(request.erth, at);
@@ -150,6 +157,7 @@ struct IpMarks {
 };
 
 // The outer headers around an inner packet; they repeat its traffic class and flow label.
+// WIRE-19, WIRE-23
 std::byte* write_encapsulation(const Ipv6Route& route, IpMarks marks, std::byte* at) {
   const SrEncapsulation& outer = *route.encapsulation;
   const std::size_t srh_size = outer.srh ? kSrhSize : 0;

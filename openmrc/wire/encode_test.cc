@@ -86,6 +86,7 @@ void expect_both_ways(const Packet& packet, std::string_view golden_hex) {
 
 // ---- the writes: one message of 19 bytes in three packets, and others ----
 
+// WIRE-4, WIRE-38, WIRE-47
 TEST(Encode, GoldenWriteFirst) {
   const Bytes payload = from_hex("0001020304050607");
   const RdmaWrite write{
@@ -114,6 +115,7 @@ TEST(Encode, GoldenWriteFirst) {
   expect_both_ways(data_packet(write), kGolden);
 }
 
+// WIRE-4, WIRE-47
 TEST(Encode, GoldenWriteMiddle) {
   const Bytes payload = from_hex("08090a0b0c0d0e0f");
   const RdmaWrite write{
@@ -142,6 +144,7 @@ TEST(Encode, GoldenWriteMiddle) {
   expect_both_ways(data_packet(write, TrafficClass::kTrimmableRetransmission), kGolden);
 }
 
+// WIRE-47
 TEST(Encode, GoldenWriteLast) {
   const Bytes payload = from_hex("101112");
   const RdmaWrite write{
@@ -171,6 +174,7 @@ TEST(Encode, GoldenWriteLast) {
   expect_both_ways(data_packet(write, TrafficClass::kNoTrim), kGolden);
 }
 
+// WIRE-47
 TEST(Encode, GoldenWriteLastWithImmediate) {
   const Bytes payload = from_hex("a0a1");
   const RdmaWrite write{.destination_qp = Qpn(0xfffffe),
@@ -201,6 +205,7 @@ TEST(Encode, GoldenWriteLastWithImmediate) {
   expect_both_ways(data_packet(write), kGolden);
 }
 
+// WIRE-47
 TEST(Encode, GoldenWriteOnly) {
   const Bytes payload = from_hex("5a");
   const RdmaWrite write{.destination_qp = Qpn(3),
@@ -227,6 +232,7 @@ TEST(Encode, GoldenWriteOnly) {
   expect_both_ways(data_packet(write), kGolden);
 }
 
+// WIRE-4, WIRE-47
 TEST(Encode, GoldenWriteOnlyWithImmediate) {
   const Bytes payload = from_hex("c0c1c2c3");
   const RdmaWrite write{
@@ -262,6 +268,7 @@ TEST(Encode, GoldenWriteOnlyWithImmediate) {
 
 // ---- control ----
 
+// WIRE-5, WIRE-39, WIRE-47, WIRE-58
 TEST(Encode, GoldenAcknowledge) {
   const Acknowledge ack{.destination_qp = Qpn(0xabc),
                         .psn = Psn(0x102),
@@ -280,6 +287,7 @@ TEST(Encode, GoldenAcknowledge) {
   expect_both_ways(control_packet(ack), kGolden);
 }
 
+// WIRE-43, WIRE-47, WIRE-72
 TEST(Encode, GoldenEndpointRequest) {
   const EndpointRequest request{.id = EndpointRequestId(0xbeef),
                                 .erth = {.op = EndpointOp::kPortStatusUpdate,
@@ -303,6 +311,7 @@ TEST(Encode, GoldenEndpointRequest) {
   expect_both_ways(control_packet(request), kGolden);
 }
 
+// WIRE-43, WIRE-47
 TEST(Encode, GoldenEndpointResponse) {
   const EndpointResponse response{.id = EndpointRequestId(0xbeef),
                                   .eeth = {.op = EndpointOp::kEvProbe, .tx_ticks = 0x4321}};
@@ -315,15 +324,16 @@ TEST(Encode, GoldenEndpointResponse) {
       "d9 00 ffff"                               // BTH: Endpoint Response
       "00 000002"                                //   queue pair 2, the endpoint
       "00 00beef"                                //   PSN: the id of the request that is answered
-      "0010 0000"                                // EETH: op 1: EV Probe
+      "0004 0000"                                // EETH: op 1: EV Probe
       "00000000 00000000 00000000"               //   reserved
       "00000000 00000000 00000000"               //   reserved
       "4321 0000"                                //   the request's timestamp
       "00000000"                                 //   reserved
-      "5199 55a5";                               // ICRC
+      "b88e 3562";                               // ICRC
   expect_both_ways(control_packet(response), kGolden);
 }
 
+// WIRE-5, WIRE-37, WIRE-40, WIRE-47
 TEST(Encode, GoldenSack) {
   const Sack sack{.destination_qp = Qpn(0xdef),
                   .retransmission = true,
@@ -363,6 +373,7 @@ TEST(Encode, GoldenSack) {
   expect_both_ways(control_packet(sack), kGolden);
 }
 
+// WIRE-5, WIRE-41, WIRE-47, WIRE-69
 TEST(Encode, GoldenNack) {
   const Nack nack{.destination_qp = Qpn(0xdef),
                   .neth = {.reason = NackReason::kTrimmed,
@@ -391,6 +402,7 @@ TEST(Encode, GoldenNack) {
   expect_both_ways(control_packet(nack), kGolden);
 }
 
+// WIRE-42, WIRE-47
 TEST(Encode, GoldenReliabilityProbe) {
   const ReliabilityProbe probe{.destination_qp = Qpn(0xabc),
                                .peth = {.vendor_info = 0,
@@ -451,6 +463,7 @@ TEST(Encode, GoldenWriteOverIpv4) {
   expect_both_ways(packet, kGolden);
 }
 
+// WIRE-19, WIRE-23, WIRE-77
 TEST(Encode, GoldenWriteOverSrv6) {
   Packet packet = data_packet(small_write());
   std::get<Ipv6Route>(packet.route).encapsulation =
@@ -479,6 +492,7 @@ TEST(Encode, GoldenWriteOverSrv6) {
   expect_both_ways(packet, kGolden);
 }
 
+// WIRE-24
 TEST(Encode, GoldenWriteOverSrv6WithASegment) {
   Packet packet = data_packet(small_write());
   std::get<Ipv6Route>(packet.route).encapsulation =

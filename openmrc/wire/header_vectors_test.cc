@@ -152,6 +152,7 @@ const std::map<std::string, Check> kChecks{
     {"RETH", check_reth}, {"SETH+CC_STATE", check_sack}, {"NETH", check_neth},
     {"PETH", check_peth}, {"ERTH", check_erth}};
 
+// WIRE-1
 TEST(HeaderVectors, AllReadToTheirFieldsAndAreWrittenToTheirBytes) {
   std::ifstream file(OPENMRC_HEADER_VECTORS);
   ASSERT_TRUE(file) << OPENMRC_HEADER_VECTORS;

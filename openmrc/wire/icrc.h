@@ -13,7 +13,7 @@ namespace openmrc::wire {
 // header that counts, because the outer one changes at every hop.
 //
 // Fed piece by piece, so a payload that lies scattered in memory is not copied:
-//   Icrc icrc(headers);  icrc.update(piece);  ...  icrc.value()
+//   Icrc icrc(headers);  icrc.update(piece);  ...  icrc.value() (WIRE-76)
 class Icrc {
  public:
   // `headers`: from the (inner) IP header through BTH and its extended headers; it may also be the

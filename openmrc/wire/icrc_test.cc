@@ -89,10 +89,12 @@ void expect_only_variant_bits_left_out(const Bytes& packet, const std::vector<Bi
   }
 }
 
+// WIRE-76
 TEST(Icrc, FollowsTheRuleOverIpv6) {
   EXPECT_EQ(Icrc(kOverIpv6).value(), icrc_by_the_book(kOverIpv6));
 }
 
+// WIRE-76
 TEST(Icrc, FollowsTheRuleOverIpv4) {
   EXPECT_EQ(Icrc(kOverIpv4).value(), icrc_by_the_book(kOverIpv4));
 }
@@ -131,6 +133,7 @@ TEST(Icrc, DoesNotDependOnWhereThePacketLies) {
   }
 }
 
+// WIRE-76
 TEST(Icrc, LeavesOutWhatTheNetworkMayChangeInIpv6AndCoversTheRest) {
   const std::size_t udp = kIpv6Bytes * 8;
   expect_only_variant_bits_left_out(kOverIpv6, {{4, 8},           // traffic class
@@ -140,6 +143,7 @@ TEST(Icrc, LeavesOutWhatTheNetworkMayChangeInIpv6AndCoversTheRest) {
                                                 {udp + 96, 8}});  // byte 4 of the BTH
 }
 
+// WIRE-76
 TEST(Icrc, LeavesOutWhatTheNetworkMayChangeInIpv4AndCoversTheRest) {
   const std::size_t udp = kIpv4Bytes * 8;
   expect_only_variant_bits_left_out(kOverIpv4, {{8, 8},           // type of service
@@ -178,6 +182,7 @@ TEST(Icrc, MayBeginWithAnyPartOfTheHeadersFromIpToBthOn) {
   }
 }
 
+// WIRE-35
 TEST(Icrc, CoversThePadThatItAdds) {
   const ConstBytes headers = ConstBytes(kOverIpv6).first(kOverIpv6.size() - 12);
   const Bytes payload = from_hex("a0a1a2a3a4a5a6a7");

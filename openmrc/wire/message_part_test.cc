@@ -28,6 +28,7 @@ TEST(MessagePart, SaysWhereInAMessageItStands) {
   }
 }
 
+// WIRE-56
 TEST(MessagePart, HasAnImmediateOnlyIfItsOpcodeSaysSo) {
   EXPECT_EQ(MessagePart::last(kData).immediate(), kData);
   EXPECT_EQ(MessagePart::only(kData).immediate(), kData);
@@ -35,6 +36,7 @@ TEST(MessagePart, HasAnImmediateOnlyIfItsOpcodeSaysSo) {
   EXPECT_EQ(MessagePart::first().immediate(), std::nullopt);
 }
 
+// QP-22
 TEST(MessagePart, WritesAreTheFirstSixOpcodes) {
   for (const Opcode opcode : kOpcodes) {
     EXPECT_EQ(is_write(opcode), opcode < Opcode::kAcknowledge) << name(opcode);

@@ -20,8 +20,9 @@ struct OpcodeOf {
 Opcode opcode_of(const Body& body) { return std::visit(OpcodeOf{}, body); }
 
 Ev ev_of(const Packet& packet) {
-  if (const auto* ipv4 = std::get_if<Ipv4Route>(&packet.route)) return Ev(ipv4->ev_low);
-  return std::get<Ipv6Route>(packet.route).ev;
+  if (const auto* ipv6 = std::get_if<Ipv6Route>(&packet.route)) [[likely]]
+    return ipv6->ev;
+  return Ev(std::get<Ipv4Route>(packet.route).ev_low);
 }
 
 }  // namespace openmrc::wire

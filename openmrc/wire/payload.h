@@ -33,7 +33,7 @@ class Payload {
   std::uint32_t size_ = 0;
 };
 
-// A payload is followed by as many zero bytes as make its length a multiple of four.
+// A payload is followed by as many zero bytes as make its length a multiple of four (WIRE-35).
 constexpr std::size_t padded_size(std::size_t payload_size) {
   return (payload_size + 3) & ~std::size_t{3};
 }

@@ -32,6 +32,7 @@ TEST(PayloadDeathTest, HasNoBytesToGiveIfItIsALength) {
   EXPECT_DEATH(static_cast<void>(payload.bytes()), "this payload is only a length");
 }
 
+// WIRE-35
 TEST(Payload, IsPaddedToAMultipleOfFour) {
   struct Row {
     std::size_t size;

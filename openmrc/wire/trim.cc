@@ -77,6 +77,7 @@ Dscp dscp_at(ConstBytes ip) {
 }
 
 // Marks one IP header and makes it state what is left: `ip` ends where the packet now ends.
+// WIRE-84
 void remark(MutableBytes ip, Dscp dscp) {
   if (version_at(ip, 0) == 4) {
     const Ipv4View view(ip.first<kIpv4Size>());
@@ -97,6 +98,7 @@ void remark(MutableBytes ip, Dscp dscp) {
 
 }  // namespace
 
+// WIRE-79
 Result<std::size_t, TrimRefusal> trim_packet(MutableBytes packet, TrimPlace place,
                                              const DscpMap& dscp) {
   const auto places = find_headers(packet);

@@ -10,7 +10,7 @@
 
 namespace openmrc::wire {
 
-// How much of a packet a trimming switch keeps behind the (inner) IP header.
+// How much of a packet a trimming switch keeps behind the (inner) IP header (WIRE-83).
 inline constexpr std::size_t kTrimKept = 64;
 
 enum class TrimRefusal : std::uint8_t {
@@ -23,7 +23,7 @@ enum class TrimRefusal : std::uint8_t {
 //
 // A switch marks the outermost header. This marks the inner one too, so that the mark survives a
 // kernel that decapsulates, and corrects the lengths, because kernels drop packets that are shorter
-// than they say.
+// than they say (WIRE-80).
 Result<std::size_t, TrimRefusal> trim_packet(MutableBytes packet, TrimPlace place,
                                              const DscpMap& dscp);
 

@@ -122,12 +122,14 @@ TEST(Trim, LeavesAPacketThatDecodesToWhatWasCutOff) {
   }
 }
 
+// WIRE-83
 TEST(Trim, KeepsTheHeadersAndSixtyFourBytes) {
   for (const RouteKind& kind : route_kinds()) {
     EXPECT_EQ(trimmed(encoded(data_packet(kind))).size(), kind.udp_at + 64) << kind.name;
   }
 }
 
+// WIRE-84
 TEST(Trim, CorrectsTheLengths) {
   for (const RouteKind& kind : route_kinds()) {
     SCOPED_TRACE(kind.name);
@@ -170,6 +172,7 @@ TEST(Trim, ChangesNothingButMarksAndLengths) {
   }
 }
 
+// WIRE-80, WIRE-84
 TEST(Trim, MarksEveryHeaderAndKeepsEcnAndFlowLabel) {
   // The golden first words: DSCP 14 and ECT(0) make class 3a, DSCP 22 and ECT(0) make 5a.
   for (const RouteKind& kind : route_kinds()) {
@@ -201,6 +204,7 @@ TEST(Trim, KeepsAShortPacketWhole) {
   }
 }
 
+// WIRE-79
 TEST(Trim, RefusesWhatItsSenderDoesNotWantTrimmed) {
   for (const RouteKind& kind : route_kinds()) {
     for (const auto traffic_class :
@@ -215,6 +219,7 @@ TEST(Trim, RefusesWhatItsSenderDoesNotWantTrimmed) {
   }
 }
 
+// WIRE-79
 TEST(Trim, RefusesToTrimTwice) {
   for (const RouteKind& kind : route_kinds()) {
     Bytes packet = trimmed(encoded(data_packet(kind)));
@@ -294,6 +299,7 @@ TEST(Trim, RefusesMoreThanOneEncapsulation) {
 
 // ---- what other switches do ----
 
+// WIRE-85
 TEST(Trim, APacketWhoseLengthsASwitchLeftAloneStillDecodes) {
   for (const RouteKind& kind : route_kinds()) {
     SCOPED_TRACE(kind.name);
@@ -312,6 +318,7 @@ TEST(Trim, APacketWhoseLengthsASwitchLeftAloneStillDecodes) {
   }
 }
 
+// WIRE-82
 TEST(Trim, APacketCutRightBehindItsTimestampStillDecodes) {
   for (const RouteKind& kind : route_kinds()) {
     SCOPED_TRACE(kind.name);
@@ -325,6 +332,7 @@ TEST(Trim, APacketCutRightBehindItsTimestampStillDecodes) {
   }
 }
 
+// WIRE-84
 TEST(Trim, TheInnerMarkSurvivesDecapsulation) {
   for (const std::size_t encapsulated : {2u, 3u}) {
     const RouteKind kind = route_kinds()[encapsulated];

@@ -79,10 +79,14 @@ class Measured:
 
     # ---- flows and steps ----
 
+    def completions(self):
+        return [(f["end_ps"] - f["start_ps"]) / PS_PER_US for f in self.flows
+                if f["end_ps"] is not None and not f["failed"]]
+
     def completion(self, percent):
         """Nearest rank of the flow completion times."""
-        times = sorted(f["end_ps"] - f["start_ps"] for f in self.flows if f["end_ps"] is not None and not f["failed"])
-        return times[max(1, math.ceil(len(times) * percent / 100)) - 1] / PS_PER_US
+        times = sorted(self.completions())
+        return times[max(1, math.ceil(len(times) * percent / 100)) - 1]
 
     def flow_rate(self, place):
         flow = self.flows[place]

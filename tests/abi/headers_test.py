@@ -7,7 +7,14 @@ import subprocess
 import sys
 
 WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror".split()
-HEADERS = ("mrc.h", "mrc_api_ver.h", "mrc_compat.h", "mrc_ctl.h", "mrc_ctl_api_ver.h")
+HEADERS = (
+    "mrc.h",
+    "mrc_api_ver.h",
+    "mrc_compat.h",
+    "mrc_ctl.h",
+    "mrc_ctl_api_ver.h",
+    "mrc_openmrc.h",
+)
 LANGUAGES = ("c11", "c17", "c++11", "c++17", "c++23")
 
 # Which header, what the program defines before it, and what the compiler must say; None: nothing.

@@ -36,21 +36,21 @@ def lines_with_commands(path):
             begin = begin if joined else number
             joined += line.removesuffix("\\") if line.endswith("\\") else line
             if not line.endswith("\\"):
-                yield begin, joined.strip().removeprefix("$ ")
+                yield begin, re.sub(r"^\w*\$ ", "", joined.strip())
                 joined = ""
 
 
 def commands(line):
     """The commands of a line as lists of words; what is no shell gives none."""
     try:
-        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>()")
         lexer.whitespace_split = True
         words = list(lexer)
     except ValueError:
         return
     command = []
     for word in [*words, ";"]:
-        if not set(word) <= set("&|;<>"):
+        if not set(word) <= set("&|;<>()"):
             command.append(word)
             continue
         yield from stripped(command)
@@ -79,7 +79,8 @@ class Project:
         presets = json.loads((root / "CMakePresets.json").read_text(encoding="utf-8"))
         self.presets = {kind: {p["name"] for p in presets.get(kind + "Presets", ()) if not p.get("hidden")}
                         for kind in ("configure", "build", "test", "workflow")}
-        text = "\n".join(p.read_text(encoding="utf-8") for p in root.rglob("CMakeLists.txt")
+        text = "\n".join(p.read_text(encoding="utf-8")
+                         for p in (*root.rglob("CMakeLists.txt"), *root.glob("cmake/*.cmake"))
                          if "build" not in p.relative_to(root).parts)
         named = re.findall(r"^ *(?:add_executable|add_custom_target|add_library|openmrc_\w+)\((?:\s*NAME\s+)?([\w-]+)",
                            text, re.MULTILINE)

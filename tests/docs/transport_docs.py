@@ -55,23 +55,17 @@ def split_after(text, marker, document):
     return text[: line.start()], line[0], text[line.end():]
 
 
-def markdown(preset, exceptions):
-    """A table for files that start from the given preset; exceptions: other defaults, by key."""
+def table(presets):
+    """A table for files that start from the preset software."""
     def default_of(nic, software):
-        if nic["name"] in exceptions:
-            return exceptions[nic["name"]]
-        if nic["name"] == "preset":
-            return code({"nic": nic, "software": software}[preset]["default"])
-        if nic["default"] == software["default"]:
-            return code(nic["default"])
+        if nic["name"] == "preset" or nic["default"] == software["default"]:
+            return code(software["default"])
         return f"{code(nic['default'])} / {code(software['default'])}"
 
-    def table(presets):
-        lines = ["| key | type | default (nic / software) | range | meaning |", "|---|---|---|---|---|"]
-        lines += [f"| `{nic['name']}` | {nic['type']} | {default_of(nic, software)} | {nic['range'] or '-'} "
-                  f"| {nic['description']} |" for nic, software in zip(presets["nic"], presets["software"])]
-        return "\n".join(lines) + "\n"
-    return table
+    lines = ["| key | type | default (nic / software) | range | meaning |", "|---|---|---|---|---|"]
+    lines += [f"| `{nic['name']}` | {nic['type']} | {default_of(nic, software)} | {nic['range'] or '-'} "
+              f"| {nic['description']} |" for nic, software in zip(presets["nic"], presets["software"])]
+    return "\n".join(lines) + "\n"
 
 
 def code(default):
@@ -90,8 +84,7 @@ def manual_page(presets):
 
 
 DOCUMENTS = {
-    "docs/guide/configuration.md": markdown("software", {}),
-    "docs/scenarios.md": markdown("nic", {"ev_seed": "the scenario's `seed`"}),
+    "docs/guide/configuration.md": table,
     "docs/man/openmrc.toml.5": manual_page,
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs `mrc fabric` as a user does, and holds docs/fabric.md to what it prints."""
 
+import csv
 import json
 import pathlib
 import re
@@ -9,12 +10,14 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "examples/fabrics/published.toml"
 SMALL = ROOT / "examples/fabrics/small.toml"
+PARTS = ROOT / "examples/fabrics/parts.toml"
 DOCUMENT = ROOT / "docs/fabric.md"
 MRC = pathlib.Path(sys.argv.pop(1)).resolve()
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,6 +64,18 @@ class Document(unittest.TestCase):
         self.assertIn("$ mrc fabric plan examples/fabrics/published.toml\n", DOCUMENT.read_text())
 
 
+    def test_power_and_cost_are_the_end_of_the_plan(self):
+        block = re.search(r"```text\n\$ mrc fabric (plan \S+ --parts \S+)\n\.\.\.\n(.*?)```",
+                          DOCUMENT.read_text(), re.S)
+        printed = mrc(*block[1].split()).stdout.decode()
+        self.assertEqual(printed[-len(block[2]):], block[2])
+
+    def test_cables_begin_as_shown(self):
+        block = re.search(r"```text\n\$ mrc fabric (plan \S+ --parts \S+ --cables -)\n(.*?)\.\.\.\n```",
+                          DOCUMENT.read_text(), re.S)
+        self.assertTrue(mrc(*block[1].split()).stdout.decode().startswith(block[2]))
+
+
 class Plan(unittest.TestCase):
     def test_json_has_the_published_figures(self):
         plan = json.loads(mrc("plan", "--json", PUBLISHED).stdout)
@@ -99,12 +114,87 @@ class Plan(unittest.TestCase):
         self.assertIsNone(json.loads(done.stdout)["three_tiers"])
 
 
+class Purchase(unittest.TestCase):
+    """Of the small fabric: 16 switches; 32 links within cabinets, 32 of 7.4 to 9.2 m, of 100 Gb/s each."""
+
+    def test_figures_of_the_small_fabric(self):
+        bill = json.loads(mrc("plan", SMALL, "--parts", PARTS, "--json").stdout)["bill"]
+        optical = bill["fabric"]
+        self.assertEqual(optical["switch_watts"], 16 * 913)
+        self.assertEqual(optical["cable_watts"], 16 * 17)
+        self.assertEqual(optical["switch_price"], 16 * 200_000)
+        self.assertEqual(optical["cable_price"], 8 * (2 * 1250 + 100))
+        copper, optics, far = bill["cables"]
+        self.assertEqual((copper["cables"], copper["host_links"], copper["switch_links"]), (4, 32, 0))
+        self.assertEqual((optics["cables"], optics["host_links"], optics["switch_links"]), (4, 0, 32))
+        self.assertEqual(far["cables"], 0)
+        self.assertEqual((copper["longest_m"], round(optics["longest_m"], 6)), (2, 9.2))
+        self.assertAlmostEqual(bill["with_cables"]["watts"], 16 * 913 + 8 * 0.1 + 8 * 17)
+        self.assertEqual(bill["with_cables"]["price"], 16 * 200_000 + 4 * 200 + 4 * 2600)
+
+    def test_text_says_it_and_where_prices_are_from(self):
+        text = mrc("plan", SMALL, "--parts", PARTS).stdout.decode()
+        self.assertIn("With these it draws 14.7 kW (922 W per host) and costs 3.21 M USD (201 k per "
+                      "host).\n", text)
+        self.assertIn("not quotes", text)
+        self.assertIn("The switches need 0.8 of the 51.2 Tb/s", text)
+        self.assertTrue(text.startswith(mrc("plan", SMALL).stdout.decode()))
+
+    def test_cables_as_csv(self):
+        done = mrc("plan", SMALL, "--parts", PARTS, "--cables", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(done.stdout.decode().splitlines()))
+        self.assertEqual(len(rows), 64)
+        self.assertEqual(rows[0], {
+            "line": "1", "cabinet": "0", "device": "h0", "port": "p0", "to_line": "1",
+            "to_cabinet": "0", "to_device": "p0.t0-0", "to_port": "down0", "gbps": "100",
+            "metres": "2.0", "cable": "copper"})
+        by_ends = {(row["device"], row["port"]): row for row in rows}
+        self.assertEqual(len(by_ends), 64, "a port has one cable")
+        self.assertEqual(len({(row["to_device"], row["to_port"]) for row in rows}), 64)
+        far = by_ends["p1.t0-3", "up2"]
+        self.assertEqual((far["to_device"], far["to_port"], far["to_line"], far["to_cabinet"]),
+                         ("p1.t1-2", "down3", "0", "0"))
+        self.assertEqual((far["metres"], far["cable"]), ("9.2", "optics 100 m"))
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cables.csv"
+            self.assertEqual(mrc("plan", SMALL, "--parts", PARTS, "--cables", path).returncode, 0)
+            self.assertEqual(len(path.read_text().splitlines()), 65)
+            parts = pathlib.Path(folder) / "parts.toml"
+            parts.write_text(PARTS.read_text().replace("tbps = 51.2", "tbps = -1"))
+            done = mrc("plan", SMALL, "--parts", parts)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"parts.toml:10: switch.tbps: is -1; it must be a number above 0", done.stderr)
+            parts.write_text(PARTS.read_text().replace("reach_m = 500", "reach_m = 101"))
+            text = mrc("plan", PUBLISHED, "--parts", parts).stdout.decode()
+            self.assertRegex(text, r"links, of up to 1\d\d\.\d m, are longer than any cable of the parts")
+        self.assertEqual(mrc("plan", SMALL, "--cables", "x.csv").returncode, 2, "needs --parts")
+
+    def test_an_oversubscribed_fabric_is_not_compared_as_if_it_were_full(self):
+        # Half of the uplinks of a full fabric: 2 : 1.
+        half = ["--planes", 4, "--racks", 64, "--hosts-per-rack", 32, "--uplinks", 16]
+        text = mrc("plan", *half).stdout.decode()
+        self.assertIn("But this fabric is oversubscribed 2 : 1", text)
+        once = re.search(r"takes ([\d.]+) of the switches and ([\d.]+) of the optics of one plane", text)
+        again = re.search(r"halves it takes ([\d.]+) of the\nswitches and ([\d.]+) of the", text)
+        for figure in (1, 2):
+            self.assertAlmostEqual(float(again[figure]), 2 * float(once[figure]), delta=0.011)
+        self.assertNotIn("oversubscribed", mrc("plan", PUBLISHED).stdout.decode())
+
+
 class Files(unittest.TestCase):
     def test_a_mistake_is_named_with_its_line(self):
         done = mrc("check", "-", stdin=b"planes = 2\nracks = 4\nhosts = 4\n")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"-:3: unknown key 'hosts'", done.stderr)
         self.assertIn(b"cannot read '/nowhere'", mrc("plan", "/nowhere").stderr)
+
+    def test_a_file_without_end_is_refused(self):
+        done = mrc("check", "/dev/zero")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"'/dev/zero' is larger than 4MiB, the most that is read", done.stderr)
 
     def test_topologies_of_htsim_are_read_by_their_name(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -160,15 +250,34 @@ class Draw(unittest.TestCase):
         hosts = {f"h{i}" for i in range(16)}
         links = {f"p{p}.t0-{r}/{way}{i}" for p in range(2) for r in range(4)
                  for way in ("up", "down") for i in range(4)}
+        links = {f"{link}, 100 Gb/s" for link in links}
         self.assertEqual(set(titles), switches | hosts | links)
         self.assertNotIn(b"sample", picture)
 
     def test_a_large_fabric_is_drawn_as_a_sample(self):
         titles, picture = self.titles(PUBLISHED)
         self.assertIn(b"A sample: 4 of 8 planes, 6 of 256 T1s, 6 of 512 T0s, 4 of 256 hosts", picture)
-        for name in ["p0.t0-0", "p7.t1-255", "p7.t0-511", "h131071", "p7.t0-511/up255"]:
+        for name in ["p0.t0-0", "p7.t1-255", "p7.t0-511", "h131071",
+                     "p7.t0-511/up255, 100 Gb/s"]:
             self.assertIn(name, titles)
         self.assertLess(len(picture), 100_000)
+
+    def test_speeds_are_on_the_drawing(self):
+        text = b"planes = 1\nracks = 2\nhosts_per_rack = 2\nuplinks = 1\nuplink_gbps = 400\n"
+        picture = mrc("draw", "-", "-o", "-", stdin=text).stdout
+        words = [each.text for each in xml.etree.ElementTree.fromstring(picture).iter(SVG + "text")]
+        self.assertIn("400 Gb/s", words)
+        self.assertIn("100 Gb/s", words)
+
+    def test_scenarios_are_drawn_and_planned(self):
+        for scenario in sorted((ROOT / "examples/scenarios").glob("*.toml")):
+            done = mrc("plan", scenario, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        first = ROOT / "examples/scenarios/first-run.toml"
+        shape = json.loads(mrc("plan", first, "--json").stdout)["shape"]
+        fabric = tomllib.loads(first.read_text())["fabric"]
+        self.assertEqual({key: shape[key] for key in fabric}, fabric)
+        self.assertIn(b"<svg ", mrc("draw", first, "-o", "-").stdout)
 
     def test_writes_a_file_or_says_why_not(self):
         with tempfile.TemporaryDirectory() as folder:

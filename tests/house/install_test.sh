@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs a build tree into a temporary prefix and builds programs of somebody else against it, each
 # through the CMake package and through pkg-config: one that uses OpenMRC::wire, and the example of
-# the C++ interface.
+# the C++ interface. Through pkg-config also with clang, whatever the libraries were compiled with.
 #   install_test.sh <cmake> <build tree>
 set -euo pipefail
 
@@ -44,9 +44,21 @@ for library in libmrc libnv_mrc lib_mrc libmrc-ctl; do
   [[ -e $(echo "$prefix"/lib*/"$library.so") || -e $(echo "$prefix"/lib/*/"$library.so") ]] ||
     fail "$library.so is not installed"
 done
+for file in bash-completion/completions/mrc zsh/site-functions/_mrc fish/vendor_completions.d/mrc.fish \
+  openmrc/fabrics/{parts,published,small}.toml; do
+  [[ -s $prefix/share/$file ]] || fail "$file is not installed"
+done
 knows_home=$(grep -rlF -e "$source" -e "$build" -e "$prefix" \
   --include='*.cmake' --include='*.pc' "$prefix" || true)
 [[ -z $knows_home ]] || fail "these files name the place that they were built in: $knows_home"
+
+echo "== archives"
+for archive in "$prefix/$libdir"/libopenmrc_*.a; do
+  [[ -z $(objdump -h "$archive" | grep '\.gnu\.lto_') ]] ||
+    fail "${archive##*/} is compiled again by g++ in every link"
+  [[ -n $(nm --defined-only "$archive" 2>/dev/null | grep ' [TWV] ') ]] ||
+    fail "${archive##*/} holds no machine code"
+done
 
 # build_by_cmake <project> <program>: leaves it in $work/by-cmake/<program>
 build_by_cmake() {
@@ -59,25 +71,28 @@ build_by_cmake() {
   install -D "$build/$2" "$work/by-cmake/$2"
 }
 
-# build_by_pkg_config <source> <package> <program>: leaves it in $work/by-pkg-config/<program>.
-# Without link-time optimisation, as another compiler would link the archives.
+# build_by_pkg_config <compiler> <folder> <source> <package> <program>: leaves it in
+# $work/<folder>/<program>
 build_by_pkg_config() {
   local flags
-  read -ra flags < <(PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig pkg-config --cflags --libs "$2")
-  echo "$2: ${flags[*]}"
-  mkdir -p "$work/by-pkg-config"
-  "$cxx" -std=c++23 -fno-lto "$1" -o "$work/by-pkg-config/$3" "${flags[@]}"
+  read -ra flags < <(PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig pkg-config --cflags --libs "$4")
+  echo "$1, $4: ${flags[*]}"
+  mkdir -p "$work/$2"
+  "$1" -std=c++23 "$3" -o "$work/$2/$5" "${flags[@]}"
 }
 
 echo "== build through the CMake package"
 build_by_cmake "$consumer" consumer
 build_by_cmake "$source/examples/cpp" write
 echo "== build through pkg-config"
-build_by_pkg_config "$consumer/main.cc" openmrc-wire consumer
-build_by_pkg_config "$source/examples/cpp/write.cc" openmrc write
+for way in "$cxx by-pkg-config" "clang++-19 by-clang"; do
+  read -r compiler folder <<<"$way"
+  build_by_pkg_config "$compiler" "$folder" "$consumer/main.cc" openmrc-wire consumer
+  build_by_pkg_config "$compiler" "$folder" "$source/examples/cpp/write.cc" openmrc write
+done
 
 echo "== run"
-for built in by-cmake by-pkg-config; do
+for built in by-cmake by-pkg-config by-clang; do
   "$work/$built/consumer" | tee "$work/printed"
   grep -q "^SACK of " "$work/printed" || fail "the program did not print its line"
   "$source/examples/cpp/write_test.sh" "$work/$built/write"

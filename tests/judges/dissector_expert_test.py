@@ -4,8 +4,9 @@
 
   dissector_expert_test.py --tshark TSHARK --dissector mrc.lua --tour tour.pcapng
 
-Packets of the tour are spoiled in one way each; tshark must show exactly that expert remark. Then
-every packet is cut at every length, and no cut may bring the dissector down.
+No packet of the tour may have a remark of severity Error, whoever makes it. Then its packets are
+spoiled in one way each; tshark must show exactly that expert remark. Then every packet is cut at
+every length, and no cut may bring the dissector down.
 """
 
 import argparse
@@ -20,6 +21,8 @@ SECONDS_MAX = 120
 BTH_AT = 14 + 40 + 40 + 8  # Ethernet, outer and inner IPv6, UDP
 EXPERTS = ["unknown_opcode", "truncated", "after_control", "tver", "reserved_qp", "psn_differs", "no_payload",
            "nack_reason", "mark", "ftype", "pad", "icrc"]
+ERROR_SEVERITY = 8388608
+REMARKS = ["_ws.expert.message", "_ws.expert.severity"]
 BREAKDOWN = ["_ws.lua.error", "_ws.malformed.dissector_bug"]
 
 
@@ -81,13 +84,13 @@ def spoiled(tour):
     ]
 
 
-def run_tshark(options, frames, fields):
-    """A dictionary of the fields that tshark shows, for each frame."""
+def run_tshark(options, frames, fields, occurrence="f"):
+    """A dictionary of the fields that tshark shows, for each frame: the first of each name, or all ("a")."""
     with tempfile.TemporaryDirectory() as folder:
         capture = os.path.join(folder, "frames.pcap")
         write_pcap(capture, frames)
         command = [options.tshark, "-X", f"lua_script:{options.dissector}", "-r", capture,
-                   "-T", "fields", "-E", "separator=/t", "-E", "occurrence=f"]
+                   "-T", "fields", "-E", "separator=/t", "-E", f"occurrence={occurrence}"]
         for field in fields:
             command += ["-e", field]
         environment = dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder)
@@ -112,6 +115,11 @@ def main():
     experts = [f"mrc.expert.{name}" for name in EXPERTS]
 
     failures = 0
+    for number, fields in enumerate(run_tshark(options, tour, REMARKS, "a"), 1):
+        if str(ERROR_SEVERITY) in fields.get("_ws.expert.severity", "").split(","):
+            print(f"packet {number} of the tour: {fields['_ws.expert.message']}")
+            failures += 1
+
     cases = spoiled(tour)
     shown = run_tshark(options, [frame for _, frame, _ in cases], experts + BREAKDOWN)
     for (what, _, expected), fields in zip(cases, shown):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lab for a test, and what can be read from how bytes arrived in it."""
 import os
+import signal
 import subprocess
 import sys
+import unittest
 
 WINDOW_MS = 10
 LASTING_MS = 100
@@ -12,10 +14,12 @@ RECOVERED = 0.95
 class Lab:
     """A lab that is gone when the test is, whatever happens."""
 
-    def __init__(self, mrc, mode, rate):
+    def __init__(self, mrc, mode, rate, *options):
         self.mrc = mrc
         self.name = f"rec{os.getpid()}"
-        self.run("up", self.name, "--rate", rate, "--mode", mode, lab=False)
+        # Like SIGINT: unittest goes on after any other exception, and after this the lab is removed.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        self.run("up", self.name, "--rate", rate, "--mode", mode, *options, lab=False)
 
     def __enter__(self):
         return self
@@ -40,6 +44,17 @@ class Lab:
     def start_program(self, host, *command):
         return subprocess.Popen(self.command("exec", host, "--", *command), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def run_tests(use, mrc, mode, rate, arguments):
+    """Runs the unit tests of the program in a lab, which it is given by `use`, and exits."""
+    if os.geteuid() != 0:
+        print("needs root, for network namespaces")
+        sys.exit(77)
+    with Lab(mrc, mode, rate) as lab:
+        use(lab)
+        program = unittest.main(argv=[sys.argv[0]] + arguments, exit=False, verbosity=2)
+    sys.exit(0 if program.result.wasSuccessful() else 1)
 
 
 def read_timeline(path):

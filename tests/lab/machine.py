@@ -60,6 +60,18 @@ class Watch:
         return Report(self.stall_s * 1000, self.stolen)
 
 
+def quiet_run(measure, attempts=ATTEMPTS):
+    """Measures until the machine was quiet meanwhile, whatever came out: (the last result, whether it
+    was, how often it was not before)."""
+    for number in range(attempts):
+        with Watch() as watch:
+            result = measure()
+        if watch.report().quiet():
+            return result, True, number
+        print(f"not counted: {watch.report().text()}", flush=True)
+    return result, False, attempts
+
+
 def attempt(measure, goals_missed, attempts=ATTEMPTS):
     """Measures until no goal is missed: (the last result, why the measurement failed, or []).
 

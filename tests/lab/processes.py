@@ -9,11 +9,10 @@ import argparse
 import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-from lab import Lab
+from lab import run_tests
 
 RUN_MAX_S = 100
 ERROR_MAX_S = 10
@@ -122,9 +121,4 @@ if __name__ == "__main__":
     parser.add_argument("--mrc", required=True)
     parser.add_argument("--mode", default="srv6")
     options, rest = parser.parse_known_args()
-    if os.geteuid() != 0:
-        print("needs root, for network namespaces")
-        sys.exit(77)
-    with Lab(options.mrc, options.mode, "500mbit") as LAB:
-        program = unittest.main(argv=[sys.argv[0]] + rest, exit=False, verbosity=2)
-    sys.exit(0 if program.result.wasSuccessful() else 1)
+    run_tests(lambda lab: globals().update(LAB=lab), options.mrc, options.mode, "500mbit", rest)

@@ -11,6 +11,7 @@ goal is measured again (machine.py); wrong data is an error at once.
 """
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -25,19 +26,19 @@ FAULT_FOR_S = 3.0
 UNDISTURBED_AT_MS = range(-1200, -300, 50)  # from the fault; each looks 100 ms ahead and more
 MESSAGE = 256 * 1024
 SENDER, RECEIVER = "h0", "h2"  # of different racks
-PLANES = 4
+NEVER_MS = 2000
 USED = 0.8  # least part of the links that must be in use before the fault, headers not counted
 
-# name: what is done, what undoes it, part of the capacity that is left, most ms to recovery
+# name: what is done, planes that it takes, most ms to recovery; {0} to {3} are planes
 FAULTS = {
-    "link": (["cut", "p1.t0-0/up0"], 1.0, 10),
-    "far-link": (["cut", "p1.t0-1/up0"], 1.0, 10),
-    "plane": (["cut", "p2"], 0.75, 50),
-    "switch": (["cut", "p0.t1-1"], 1.0, 10),
-    "port": (["cut", "h0/p3", "--admin"], 0.75, 10),
-    "far-port": (["cut", "h2/p3", "--admin"], 0.75, 10),
-    "flap": (["flap", "p1.t0-0/up1", "--hz", "10", "--for", "3s"], 1.0, None),
-    "loss": (["cut", "p3.t0-1/up1", "--silent", "--loss", "20%"], 1.0, None),
+    "link": ("cut p{1}.t0-0/up0", 0, 10),
+    "far-link": ("cut p{1}.t0-1/up0", 0, 10),
+    "plane": ("cut p{2}", 1, 50),
+    "switch": ("cut p{0}.t1-1", 0, 10),
+    "port": ("cut h0/p{3} --admin", 1, 10),
+    "far-port": ("cut h2/p{3} --admin", 1, 10),
+    "flap": ("flap p{1}.t0-0/up1 --hz 10 --for 3s", 0, None),
+    "loss": ("cut p{3}.t0-1/up1 --silent --loss 20%", 0, None),
 }
 
 
@@ -47,8 +48,10 @@ def undisturbed_ms(rows, fault_ns, goal):
     return max(2000 if ms is None else ms for ms in found)
 
 
-def run_fault(lab, name, gibibytes, folder):
-    command, left, _ = FAULTS[name]
+def run_fault(lab, name, gibibytes, folder, planes):
+    command, taken, _ = FAULTS[name]
+    command = command.format(*(plane % planes for plane in range(4))).split()
+    left = 1 - taken / planes
     timeline = os.path.join(folder, f"{name}.csv")
     result = os.path.join(folder, f"{name}.json")
     messages = int(gibibytes * (1 << 30)) // MESSAGE
@@ -103,11 +106,11 @@ def gbps(rate):
     return float(rate[:-4]) * {"mbit": 1e-3, "gbit": 1}[rate[-4:]]
 
 
-def goals_missed(outcome, rate, slack):
+def goals_missed(outcome, rate, slack, planes):
     if outcome["errors"]:
         return []  # is no matter of time
     missed = []
-    if outcome["before_gbps"] < USED * PLANES * gbps(rate):
+    if outcome["before_gbps"] < USED * planes * gbps(rate):
         missed.append(f"{outcome['fault']}: only {outcome['before_gbps']} Gb/s before the fault")
     goal, reached, noise = (FAULTS[outcome["fault"]][2], outcome["recovery_ms"],
                             outcome["undisturbed_ms"])
@@ -134,39 +137,86 @@ def print_table(outcomes):
             print(f"{one['fault']:10} ERROR: {error}")
 
 
+def print_summary(runs):
+    """Of each fault: median, 95th percentile and worst of the recovery, in ms."""
+    print(f"{'fault':10} {'runs':>5} {'median':>7} {'95 %':>7} {'worst':>7} {'no fault':>9} {'stall':>7} "
+          f"{'not counted':>11}")
+    for name in dict.fromkeys(one["fault"] for one in runs):
+        of_fault = [one for one in runs if one["fault"] == name and "recovery_ms" in one]
+        left_out = sum(one["not_counted"] for one in of_fault)
+        good = [one for one in of_fault if one["quiet"]]
+        if not good:
+            print(f"{name:10} {0:5} the machine was never quiet, {left_out} runs are not counted")
+            continue
+        times = sorted(NEVER_MS if one["recovery_ms"] is None else one["recovery_ms"]
+                       for one in good)
+        at = lambda part, times=times: times[max(0, math.ceil(len(times) * part) - 1)]
+        print(f"{name:10} {len(good):5} {at(0.5):4} ms {at(0.95):4} ms {times[-1]:4} ms "
+              f"{max(one['undisturbed_ms'] for one in good):6} ms "
+              f"{max(one['stall_ms'] for one in good):5} ms {left_out:11}")
+
+
+def run_often(options, measure):
+    """Each fault as often as was asked for; what the machine spoiled is repeated, whatever came out."""
+    outcomes = []
+    for name in options.faults.split(",") * options.runs:
+        outcome, quiet, not_counted = machine.quiet_run(lambda name=name: measure(name),
+                                                        options.attempts)
+        outcome |= {"quiet": quiet, "not_counted": not_counted}
+        outcomes.append(outcome)
+        print_table(outcomes[-1:])
+        sys.stdout.flush()
+    print_summary(outcomes)
+    return outcomes
+
+
+def run_once(options, measure):
+    outcomes = []
+    for name in options.faults.split(","):
+        outcome, missed = machine.attempt(
+            lambda name=name: measure(name),
+            lambda outcome: goals_missed(outcome, options.rate, options.slack, options.planes),
+            options.attempts)
+        outcome["errors"] += missed
+        outcomes.append(outcome)
+        print_table(outcomes[-1:])
+        sys.stdout.flush()
+    print_table(outcomes)
+    return outcomes
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mrc", required=True)
     parser.add_argument("--mode", default="srv6", choices=["srv6", "usid", "udp"])
+    parser.add_argument("--planes", type=int, default=4, choices=range(2, 17), metavar="N")
+    parser.add_argument("--ip", default="6", choices=["4", "6"], help="4 goes with --mode udp")
     parser.add_argument("--faults", default=",".join(FAULTS))
     parser.add_argument("--gib", type=float, default=1)
     parser.add_argument("--rate", default="200mbit")
     parser.add_argument("--json")
     parser.add_argument("--slack", type=float, default=1,
                         help="factor on the goals, for machines that are busy")
+    parser.add_argument("--runs", type=int, default=1,
+                        help="of all faults; more than one are summed up, and nothing is judged; a "
+                             "run during which the machine was not quiet is repeated")
     parser.add_argument("--attempts", type=int, default=machine.ATTEMPTS,
-                        help="of each fault, while a goal is missed")
+                        help="of each fault, while a goal is missed or the machine is not quiet")
     options = parser.parse_args()
     if os.geteuid() != 0:
         print("needs root, for network namespaces")
         return 77
-    outcomes = []
     with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
-                                                      options.rate) as lab:
-        for name in options.faults.split(","):
-            outcome, missed = machine.attempt(
-                lambda name=name: run_fault(lab, name, options.gib, folder),
-                lambda outcome: goals_missed(outcome, options.rate, options.slack),
-                options.attempts)
-            outcome["errors"] += missed
-            outcomes.append(outcome)
-            print_table(outcomes[-1:])
-            sys.stdout.flush()
-    print_table(outcomes)
+                                                      options.rate, "--planes",
+                                                      str(options.planes), "--ip",
+                                                      options.ip) as lab:
+        run = run_often if options.runs > 1 else run_once
+        outcomes = run(options,
+                       lambda name: run_fault(lab, name, options.gib, folder, options.planes))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(outcomes, file, indent=2)
-    return 1 if any(one["errors"] for one in outcomes) else 0
+    return 1 if options.runs == 1 and any(one["errors"] for one in outcomes) else 0
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class PairTest(unittest.TestCase):
     def cut_a_plane(self, process):
         """For a while, in the middle of what the process does."""
         time.sleep(FAULT_AFTER_S)
-        LAB.run("cut", "p2")
+        LAB.run("cut", "p1")
         try:
             time.sleep(FAULT_FOR_S)
             self.assertIsNone(process.poll(), "it ended before the plane was back")
@@ -172,6 +172,8 @@ def parse_arguments():
     parser.add_argument("--bytes", type=int, default=1 << 30, help="for the plugin to move")
     parser.add_argument("--mode", default="srv6")
     parser.add_argument("--rate", default="500mbit")
+    parser.add_argument("--planes", default="4")
+    parser.add_argument("--ip", default="6", choices=["4", "6"], help="4 goes with --mode udp")
     return parser.parse_known_args()
 
 
@@ -180,6 +182,7 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("needs root, for network namespaces")
         sys.exit(77)
-    with Lab(OPTIONS.mrc, OPTIONS.mode, OPTIONS.rate) as LAB:
+    with Lab(OPTIONS.mrc, OPTIONS.mode, OPTIONS.rate, "--planes", OPTIONS.planes, "--ip",
+             OPTIONS.ip) as LAB:
         program = unittest.main(argv=[sys.argv[0]] + rest, exit=False, verbosity=2)
     sys.exit(0 if program.result.wasSuccessful() else 1)

@@ -18,7 +18,6 @@ from mutations import MUTATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "mutation"
-TARGETS = ["core_test", "mrc-chaos", "published_behaviour_test"]
 # What each judge is called, how it is run, and how long it may take.
 JUDGES = [
     ("unit tests", ["openmrc/core/core_test", "--gtest_brief=1"], 120),
@@ -39,16 +38,19 @@ def applicable():
 
 
 def copy_tree():
-    """All files under version control, as they are in the work tree."""
+    """All files under version control, as they are in the work tree, and no others."""
     tree = WORK / "tree"
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                           cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, names.split("\0")):
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    for name in names:
         source, target = ROOT / name, tree / name
-        if source.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            copy_if_changed(source, target)
-            target.chmod(source.stat().st_mode)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy_if_changed(source, target)
+        target.chmod(source.stat().st_mode)
+    for target in tree.rglob("*"):
+        if target.is_file() and str(target.relative_to(tree)) not in names:
+            target.unlink()
     return tree
 
 
@@ -65,8 +67,9 @@ def run(command, seconds, cwd):
         return -1, "took too long"
 
 
-def build(tree, out):
-    code, text = run(["cmake", "--build", str(out), "--target", *TARGETS], 1200, tree)
+def build(tree, out, judges=JUDGES):
+    targets = [Path(command[0]).name for _, command, _ in judges]
+    code, text = run(["cmake", "--build", str(out), "--target", *targets], 1200, tree)
     return code == 0, text
 
 
@@ -84,9 +87,16 @@ def why(name, code, text):
     return f"{name}: exit code {code}" if code != -1 else f"{name}: never ends"
 
 
-def judge(out):
+def judge(tree, out, until_caught=False):
+    """What notices it. A judge is built when it is its turn."""
     caught = []
-    for name, command, seconds in JUDGES:
+    for one in JUDGES:
+        name, command, seconds = one
+        if until_caught and caught:
+            break
+        ok, _ = build(tree, out, [one])
+        if not ok:
+            return ["the compiler"]
         code, text = run([str(out / command[0]), *command[1:]], seconds, out)
         if code != 0:
             caught.append(why(name, code, text))
@@ -97,6 +107,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="only check that each can be applied")
     parser.add_argument("--only", help="only those whose name contains this")
+    parser.add_argument("--until-caught", action="store_true",
+                        help="ask no more judges once one has noticed it: a third of the time")
     parser.add_argument("--report", type=Path, help="write a table in Markdown")
     options = parser.parse_args()
     if not applicable():
@@ -110,7 +122,7 @@ def main():
     ok, text = build(tree, out)
     if not ok:
         sys.exit(f"the tree does not build without any bug:\n{text[-3000:]}")
-    if found := judge(out):
+    if found := judge(tree, out):
         sys.exit(f"the tests fail without any bug: {found}")
 
     rows, missed = [], 0
@@ -120,8 +132,7 @@ def main():
         path = tree / "openmrc/core" / mutation.file
         original = path.read_text()
         path.write_text(original.replace(mutation.old, mutation.new))
-        ok, text = build(tree, out)
-        caught = judge(out) if ok else ["the compiler"]
+        caught = judge(tree, out, options.until_caught)
         path.write_text(original)
         missed += not caught
         print(f"{'caught' if caught else 'MISSED':<8}{mutation.name:<60}{'; '.join(caught)}", flush=True)

@@ -114,7 +114,7 @@ TEST(PacketProperty, RandomBytesGiveAReasonOrARecord) {
   });
 }
 
-// Corruption of what the ICRC covers never goes unnoticed when it is one bit.
+// Corruption of what the ICRC covers never goes unnoticed when it is one bit (WIRE-76).
 TEST(PacketProperty, OneFlippedBitUnderTheIcrcIsNoticed) {
   OPENMRC_HOLDS("icrc", [] {
     const Packet packet = packet_of(*any_choices());

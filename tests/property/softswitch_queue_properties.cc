@@ -292,7 +292,7 @@ TEST(SwitchQueueProperty, TheSameInputGivesTheSameOutput) {
   });
 }
 
-// MRC 8: no marks on the last hop, and none if they are off.
+// MRC 8 (CC-51): no marks on the last hop, and none if they are off.
 TEST(SwitchQueueProperty, TheRecommendedLastHopNeverMarks) {
   Tally tally;
   OPENMRC_HOLDS("last hop", [&tally] {

@@ -110,28 +110,27 @@ double all_to_all(const std::string& name, std::uint64_t bytes, double loss,
   return bus_bandwidth(scenario);
 }
 
-// The mean of six seeds: one packet whose retransmission is lost too delays a short all-to-all by a
-// third.
-double all_to_all_with_one_percent(std::uint64_t bytes) {
-  constexpr std::uint64_t kSeeds = 6;
+// The mean of some seeds: between two of them are up to 5 %, and one packet whose retransmission is
+// lost too delays a short all-to-all by a third.
+double mean_all_to_all(std::uint64_t bytes, double loss, std::uint64_t seeds) {
   double sum = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    sum += all_to_all("all-to-all-with-loss", bytes, 0.01, seed);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    sum += all_to_all("all-to-all-with-loss", bytes, loss, seed);
   }
-  return sum / kSeeds;
+  return sum / static_cast<double>(seeds);
 }
 
 // Figure 17: MRC ahead at all sizes, and loss costs it little. Not ahead of 16 queue pairs of RoCE
 // here: docs/reproductions.md.
 TEST(PublishedCongestion, AnAllToAllIsFasterThanOnOneQueuePairOfRoce) {
   for (const std::uint64_t bytes : {4 * kMiB, 32 * kMiB}) {
-    const double whole = all_to_all("all-to-all-with-loss", bytes, 0);
+    const double whole = mean_all_to_all(bytes, 0, 3);
     EXPECT_GT(whole, all_to_all("all-to-all-with-loss-rc", bytes, 0)) << bytes;
     EXPECT_GT(whole, bytes == 4 * kMiB ? 290 : 345);
     EXPECT_GT(all_to_all("all-to-all-with-loss", bytes, 0.001),
               (bytes == 4 * kMiB ? 0.75 : 0.95) * whole);
   }
-  EXPECT_GT(all_to_all_with_one_percent(4 * kMiB),
+  EXPECT_GT(mean_all_to_all(4 * kMiB, 0.01, 6),
             0.6 * all_to_all("all-to-all-with-loss", 4 * kMiB, 0));
   EXPECT_GT(all_to_all("all-to-all-with-loss", 32 * kMiB, 0.01),
             0.85 * all_to_all("all-to-all-with-loss", 32 * kMiB, 0));
@@ -171,9 +170,11 @@ void expect_no_harm(std::uint32_t queue_pairs) {
   }
   double all = 0;
   for (const std::uint32_t sender : {4U, 5U, 6U, 8U, 9U, 10U, 12U}) {
-    const double share = rate(result, sender, 0, {ms(0), ms(20)});
-    EXPECT_NEAR(share, kAlone / 7, 0.33 * kAlone / 7) << sender;
-    all += share;
+    for (int i = 0; i < 20; i += 5) {
+      const double share = rate(result, sender, 0, {ms(i), ms(i + 5)});
+      EXPECT_NEAR(share, kAlone / 7, 0.15 * kAlone / 7) << sender << " from " << i << " ms on";
+      all += share / 4;
+    }
   }
   EXPECT_GT(all, 0.97 * kAlone);
 }
@@ -289,8 +290,10 @@ struct StepTimes {
   double median = 0;  // us
   double worst = 0;
 };
-StepTimes step_times(const std::string& name) {
-  const RunResult result = run_whole(example(name));
+StepTimes step_times(const std::string& name, std::uint64_t seed = 1) {
+  Scenario scenario = example(name);
+  scenario.seed = seed;
+  const RunResult result = run_whole(scenario);
   EXPECT_TRUE(result.finished);
   std::vector<double> times;
   times.reserve(result.steps.size());
@@ -302,11 +305,17 @@ StepTimes step_times(const std::string& name) {
   return {.median = times[times.size() / 2], .worst = times.back()};
 }
 
-// Figure 5: no measurable effect. Here the worst of all steps is measured.
+// Figure 5: no measurable effect. Here the worst of all steps is measured. One seed's median is 360
+// to 386 us, so that it is the mean of four.
 TEST(PublishedCongestion, AFlappingLinkHardlyDelaysAStep) {
-  const StepTimes steps = step_times("training-over-a-flapping-link");
-  EXPECT_NEAR(steps.median, 370, 15);
-  EXPECT_LT(steps.worst, 1.2 * steps.median);
+  constexpr std::uint64_t kSeeds = 4;
+  double median = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const StepTimes steps = step_times("training-over-a-flapping-link", seed);
+    EXPECT_LT(steps.worst, 1.2 * steps.median) << "seed " << seed;
+    median += steps.median / kSeeds;
+  }
+  EXPECT_NEAR(median, 370, 15);
 }
 
 TEST(PublishedCongestion, AFlappingLinkStopsRoceUntilItsTimeout) {

@@ -168,6 +168,32 @@ TEST(PublishedFailures, APathThatLosesPacketsIsReplacedAtOnce) {
   for (const std::uint32_t percent : {1U, 5U, 20U, 50U, 100U}) expect_replaced_at_once(percent);
 }
 
+// Probes and SACKs pass, data does not. Everybody who uses the path tries it again, less and less
+// often, and all of that costs no more than a link that is cut.
+TEST(Failures, APathWithAWrongMtuIsTriedLessAndLessOften) {
+  Scenario scenario = example("wrong-mtu");
+  const RunResult result = run_whole(scenario);
+  for (LinkFault& fault : scenario.faults) {
+    fault.down = true;
+    fault.mtu = kAnyMtu;
+  }
+  const RunResult cut = run_whole(scenario);
+  const auto mean = [](const RunResult& of) {
+    double sum = 0;
+    for (const FlowRecord& flow : of.flows) sum += in_us(flow.end - flow.start);
+    return sum / static_cast<double>(of.flows.size());
+  };
+  ASSERT_TRUE(result.finished && cut.finished);
+  EXPECT_LT(mean(result), 1.01 * mean(cut));
+  const auto lost = [&](const Span& span) {
+    return sum(result, span, [](const Bucket& bucket) { return bucket.lost; });
+  };
+  const std::uint64_t at_first = lost({us(0), us(400)});
+  const std::uint64_t later = lost({us(1000), us(1400)});
+  EXPECT_GT(at_first, 100U) << "all large packets are lost";
+  EXPECT_LT(later, at_first / 4);
+}
+
 // Both flows of figure 14 while both are there, by how long the second one takes.
 struct Shared {
   double both = 0;

@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -91,6 +92,13 @@ class Decode(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"neither a pcapng nor a pcap file", done.stderr)
         self.assertIn(b"cannot read '/nowhere'", mrc("/nowhere").stderr)
+
+    def test_a_capture_that_is_too_large_is_not_read(self):
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as file:
+            file.truncate(1 << 40)
+            done = mrc(file.name)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"is larger than 1GiB, the most that is read", done.stderr)
 
     def test_wrong_use_exits_with_2(self):
         self.assertEqual(mrc("--nonsense").returncode, 2)

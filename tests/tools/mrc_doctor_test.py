@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 MRC = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 FABRIC = """
 [fabric]
@@ -161,7 +162,21 @@ class Faults(Doctor):
     def test_mtu_is_too_small(self):
         self.assert_fixes("ip link set dev p0 mtu 4227", "p0: MTU", "fail",
                           "is 4227, but packets of mtu = 4096 need 4228",
-                          "^ip link set dev p0 mtu 4228$")
+                          r"^ip link set dev p0 mtu 4228 # or, .*: mtu = 2048 in \[transport\]$")
+
+    def test_mtu_that_cannot_be_raised(self):
+        self.namespace.shell(SET_UP + "ip link set dev p0 mtu 1400")
+        remedy = self.found("p0: MTU")["remedy"]
+        mtu = re.search(r"# or, if the network does not allow it: (mtu = 1024) in \[transport\]$",
+                        remedy)
+        self.assertIsNotNone(mtu, remedy)
+        self.write('mode = "srv6"\n' + FABRIC + f"[transport]\n{mtu.group(1)}\n")
+        self.assertEqual(self.found("p0: MTU")["grade"], "ok")
+
+    def test_no_payload_fits(self):
+        self.namespace.shell(SET_UP + "ip link set dev lo mtu 300")
+        self.write('[[port]]\ninterface = "lo"\naddress = "::1"\n')
+        self.assertEqual(self.found("lo: MTU")["remedy"], "ip link set dev lo mtu 4188")
 
     def test_mtu_for_udp_needs_no_outer_header(self):
         self.namespace.shell(SET_UP + "ip link set dev p0 mtu 4188")
@@ -257,7 +272,107 @@ class Faults(Doctor):
         self.assertEqual(done.returncode, 1)
 
 
+class Fix(Doctor):
+    FAULTS = """
+        ip link set dev p0 mtu 1400
+        ip -6 address del fd4d:5243:0:1::1/128 dev p1
+        sysctl -q -w net.ipv6.conf.p1.seg6_enabled=0
+        ip -6 route del fcbb:bb00:c001::/48
+        ip link set dev lo down
+    """
+    COMMANDS = [
+        "ip link set dev p0 mtu 4228",
+        "ip -6 address add fd4d:5243:0:1::1/128 dev p1 nodad",
+        "sysctl -w net.ipv6.conf.p1.seg6_enabled=1",
+        "ip -6 route replace fcbb:bb00:c001::/48 encap seg6local action End.DT6 table local dev p1",
+        "ip link set dev lo up",
+    ]
+
+    def fix(self, *before):
+        return self.namespace.run(*before, MRC, "doctor", "--config", self.config, "--fix")
+
+    @staticmethod
+    def part(text, mark):
+        return [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
+
+    def test_what_is_listed_is_done_and_fixes_it(self):
+        self.namespace.shell(SET_UP + self.FAULTS)
+        self.assertGreater(len([each for each in self.doctor() if each["grade"] == "fail"]), 3)
+        done = self.fix()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertLess(done.stdout.index("To be done:"), done.stdout.index("done  "))
+        listed = self.part(done.stdout, "  ")
+        self.assertEqual([each for each in listed if "net.core" not in each], self.COMMANDS)
+        self.assertEqual(self.part(done.stdout, "done  "), listed)
+        self.assertIn("lasts until the next boot", done.stdout)
+        self.assertRegex(done.stdout, r" 0 failed\n$")
+        self.assert_well()
+
+    def test_a_second_time_there_is_nothing_to_do(self):
+        self.namespace.shell(SET_UP + self.FAULTS)
+        self.fix()
+        again = self.fix()
+        self.assertEqual(again.returncode, 0)
+        self.assertIn("Nothing that a command could fix was found.\n", again.stdout)
+        self.assertEqual(self.part(again.stdout, "done  "), [])
+
+    def test_what_only_a_fix_makes_visible_is_fixed_too(self):
+        # The kernel forgets addresses and routes of an interface that is set down.
+        self.namespace.shell(SET_UP + "ip link set dev p0 down")
+        done = self.fix()
+        self.assertIn("ip link set dev p0 up", self.part(done.stdout, "done  "))
+        checks = {each["check"]: each["grade"] for each in self.doctor()}
+        self.assertEqual(checks["p0: link"], "ok")
+        self.assertEqual(checks["p0: address"], "ok")
+        self.assertEqual(checks["p0: own segment"], "ok")
+        # Nobody here knows the address of the switch.
+        self.assertEqual(checks["p0: route"], "fail")
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_command_that_fails_is_said(self):
+        self.namespace.shell(SET_UP + "ip link set dev lo mtu 300")
+        self.write('[[port]]\ninterface = "p0"\naddress = "fd4d:5243::1"\n')
+        self.namespace.shell("ip link set dev p0 mtu 1400")
+        tools = pathlib.Path(self.folder.name, "tools")
+        tools.mkdir()
+        ip = tools / "ip"
+        ip.write_text("#!/bin/sh\necho 'Error: mtu greater than device maximum.' >&2\nexit 2\n")
+        ip.chmod(0o755)
+        done = self.fix("env", f"PATH={tools}:{os.environ['PATH']}")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fail  'ip link set dev p0 mtu 4188' failed: Error: mtu greater than device "
+                      "maximum.\n", done.stdout)
+
+    def test_needs_root_and_changes_nothing_without(self):
+        self.namespace.shell(SET_UP + "ip link set dev p0 mtu 1400")
+        pathlib.Path(self.folder.name).chmod(0o755)
+        drop = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534",
+                "--clear-groups"]
+        done = self.fix(*drop)
+        if "To be done" not in done.stdout:
+            self.skipTest("an unprivileged user may not run it from here: " + done.stderr)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("  ip link set dev p0 mtu 4228\n", done.stdout)
+        self.assertIn("only root may do so\n  fix: sudo mrc doctor --fix\n", done.stderr)
+        self.assertEqual(self.found("p0: MTU")["grade"], "fail")
+
+
 class Configuration(Doctor):
+    def test_the_least_that_works_does_so_on_ordinary_networks(self):
+        guide = (ROOT / "docs/guide/configuration.md").read_text(encoding="utf-8")
+        least = guide.split("The least that works")[1].split("```toml\n")[1].split("```")[0]
+        self.assertEqual(least.count("[[port]]"), 2)
+        self.write(least)
+        self.namespace.shell("""
+            ip link set dev lo up
+            for plane in 0:a 1:b; do
+              ip link add eth${plane%:*} mtu 1500 type veth peer name sw${plane%:*}
+              ip link set dev eth${plane%:*} up
+              ip link set dev sw${plane%:*} up
+              ip -6 address add fd00:0:0:${plane#*:}::1/64 dev eth${plane%:*} nodad
+            done""")
+        self.assert_well()
+
     def test_mistakes_are_all_said_and_the_rest_is_still_looked_at(self):
         self.write('mode = "srv7"\nshards = 0\n' + FABRIC)
         findings = self.doctor()

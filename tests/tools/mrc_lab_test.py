@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 MRC = sys.argv.pop(1)
 LAB = f"t{os.getpid()}"  # others may have labs of their own
@@ -300,6 +301,85 @@ class Exec(LabTest):
             self.assertIn(f"\n{line}\n", "\n" + text)
 
 
+class Names(LabTest):
+    """Which lab a verb is for."""
+
+    def test_every_verb_takes_the_name_alone_and_by_option(self):
+        for name in ([LAB], ["--lab", LAB]):
+            with self.subTest(name=name):
+                self.assertIn(f"lab '{LAB}'", mrc("status", *name))
+                self.assertIn("plane p0", mrc("draw", *name))
+                self.assertIn("cut: p2.t0-0/up0", mrc("cut", *name, "p2.t0-0/up0"))
+                self.assertIn("healed: p2.t0-0/up0", mrc("heal", *name))
+                self.assertIn("cut and healed", mrc("flap", *name, "h0/p1", "--for", "100ms"))
+                self.assertIn("cut ", mrc("chaos", *name, "--for", "20s", "--dry-run"))
+                self.assertEqual(mrc("exec", *name, "h1", "printenv", "OPENMRC_LAB"), LAB + "\n")
+                self.assertIn("already exists", mrc("up", *name))
+        self.assertIn("name what to cut", mrc("cut", LAB, code=1))
+        self.assertIn("name a host", mrc("exec", LAB, code=1))
+        self.assertIn("name one link", mrc("flap", LAB, code=1))
+
+    def test_the_only_lab_needs_no_name(self):
+        others = {line.split()[0] for line in mrc("list").splitlines()} - {LAB}
+        if others:
+            self.skipTest(f"there are other labs: {others}")
+        self.assertIn(f"lab '{LAB}'", mrc("status"))
+        mrc("up", OTHER, "--planes", "1", "--t0", "1", "--hosts", "2")
+        try:
+            self.assertIn(f"no lab 'lab'; there are {LAB}, {OTHER}: choose one with --lab NAME",
+                          mrc("status", code=1))
+            with unittest.mock.patch.dict(os.environ, {"SUDO_UID": "1000"}):
+                self.assertIn("(sudo drops $OPENMRC_LAB)", mrc("heal", code=1))
+            with unittest.mock.patch.dict(os.environ, {"OPENMRC_LAB": OTHER}):
+                self.assertIn(f"lab '{OTHER}'", mrc("status"))
+            self.assertIn("No lab 'lab'. Others are there", mrc("down"))
+        finally:
+            mrc("down", "--lab", OTHER)
+
+
+class Mtu(unittest.TestCase):
+    """A port whose MTU was changed by hand."""
+
+    def setUp(self):
+        mrc("up", LAB)
+        self.addCleanup(mrc, "down", LAB)
+
+    @staticmethod
+    def mtu(interface="p1"):
+        shown = subprocess.run(["ip", "-j", "-n", f"mrc-{LAB}-h0", "link", "show", interface],
+                               capture_output=True, text=True, check=True).stdout
+        return json.loads(shown)[0]["mtu"]
+
+    @staticmethod
+    def set_mtu(mtu):
+        subprocess.run(["ip", "-n", f"mrc-{LAB}-h0", "link", "set", "p1", "mtu", str(mtu)],
+                       check=True)
+
+    def measure(self):
+        """What a client on h0 says, and its counters."""
+        server = subprocess.Popen([MRC, "lab", "exec", "--lab", LAB, "h3", "mrc", "perf", "write-bw",
+                                   "--quiet"], stdout=subprocess.DEVNULL)
+        with tempfile.NamedTemporaryFile() as file:
+            done = subprocess.run([MRC, "lab", "exec", "--lab", LAB, "h0", "--", "mrc", "perf",
+                                   "write-bw", "h3", "--quiet", "-n", "2000", "--json", file.name],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(server.wait(30), 0)
+            return done.stderr, json.load(file)["counters"]
+
+    def test_is_left_out_with_a_note_and_restored_by_heal(self):
+        self.set_mtu(1500)
+        said, counters = self.measure()
+        self.assertIn("mrc perf: note: p1 is not used: its MTU is 1500, and packets of mtu = 4096 "
+                      "need 4228; ip link set dev p1 mtu 4228", said)
+        lost = sum(counters.get(f"retransmits_{why}", 0) for why in ("loss", "probe", "timeout"))
+        self.assertGreater(counters.get("port_status_sent", 0), 0)  # the peer is told
+        self.assertLess(lost, 1000)  # of 32,000 packets; thousands if large ones vanish in plane 1
+        mrc("heal", "--lab", LAB)
+        self.assertEqual(self.mtu(), 9000)
+        self.assertNotIn("note", self.measure()[0])
+
+
 class Faults(LabTest):
     def test_a_cut_link_stops_its_paths_and_no_other(self):
         before = time.monotonic_ns()
@@ -345,18 +425,34 @@ class Faults(LabTest):
 
     def test_silent_faults_keep_the_carrier(self):
         mrc("cut", "--lab", LAB, "p3.t0-0/up1", "--silent")
-        self.assertEqual(self.states(), {"p3.t0-0/up1": "lossy"})
+        self.assertEqual(self.states(), {"p3.t0-0/up1": "silent"})
+        picture = mrc("draw", LAB)
+        self.assertIn("!", picture)
+        self.assertTrue(picture.endswith("  ! silent\n"), picture)
         self.assertEqual(self.working_paths(), self.ALL - {(3, 1)})
         mrc("heal", "--lab", LAB)
         self.assertEqual(self.working_paths(), self.ALL)
 
     def test_a_part_of_the_packets_can_be_lost(self):
+        mrc("cut", "--lab", LAB, "h3/p0", "--loss", "0.2")
+        self.assertIn("lossy, 20 %", mrc("status", LAB))
         mrc("cut", "--lab", LAB, "h3/p0", "--loss", "20%")
         self.assertIn("lossy, 20 %", mrc("status", LAB))
         arrived = [sum(self.arrives(0, 0, count=100, patience=0.3)) for _ in range(5)]
         self.assertTrue(650 < sum(arrived) < 920, arrived)  # of 1000; 800 expected, 12 off at most
         mrc("heal", "--lab", LAB)
         self.assertEqual(self.arrives(0, 0, count=100), [100, 100])
+
+    def test_heal_names_what_was_broken(self):
+        self.assertIn("healed: no link was broken; all were set up again in",
+                      mrc("heal", "--lab", LAB))
+        mrc("cut", "--lab", LAB, "p2.t0-0/up0")
+        self.assertIn("healed: p2.t0-0/up0 in", mrc("heal", "--lab", LAB))
+        mrc("cut", "--lab", LAB, "h0/p1", "--silent")
+        mrc("cut", "--lab", LAB, "h3/p1", "--admin")
+        self.assertEqual(json.loads(mrc("heal", "--lab", LAB, "p1", "--json"))["links"],
+                         ["p1.t0-0/down0", "p1.t0-1/down1"])
+        self.assertEqual(self.working_paths(), self.ALL)
 
     def test_a_flapping_link_ends_healed(self):
         said = mrc("flap", "--lab", LAB, "p0.t0-0/up0", "--hz", "20", "--for", "500ms")
@@ -423,6 +519,19 @@ class SoftFaults(LabTest):
         self.assertEqual(self.working_paths(), self.ALL - {(2, 0), (1, 1), (0, 0), (0, 1)})
         mrc("heal", "--lab", LAB)
         self.assertEqual(self.working_paths(), self.ALL)
+
+    def test_counters_name_their_ports(self):
+        file = pathlib.Path(f"/run/openmrc/labs/{LAB}/switches.json")
+        deadline = time.monotonic() + 5
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        switches = {each["name"]: each["ports"] for each in json.loads(file.read_text())}
+        links = {link["name"]: link["ends"] for link in json.loads(mrc("status", LAB, "--json"))["links"]}
+        named = [(f"mrc-{LAB}-{name}", port) for name, ports in switches.items() for port in ports]
+        for space, port in named:
+            self.assertIn({"namespace": space, "interface": port["interface"]}, links[port["link"]])
+        switch_ends = [end for ends in links.values() for end in ends if ".t" in end["namespace"]]
+        self.assertEqual(len(named), len(switch_ends))
 
     def test_a_part_of_the_packets_can_be_lost(self):
         mrc("cut", "--lab", LAB, "p0.t0-0/up0", "--loss", "20%")
@@ -497,17 +606,19 @@ class UpAndDown(unittest.TestCase):
     def test_down_leaves_nothing_behind(self):
         mrc("up", LAB)
         # One that ends when asked, and one that does not.
-        asked = subprocess.Popen([MRC, "lab", "exec", "--lab", LAB, "h0", "sleep", "600"])
+        asked = subprocess.Popen([MRC, "lab", "exec", "--lab", LAB, "h0", "sh", "-c",
+                                  "echo; exec sleep 600"], stdout=subprocess.PIPE)
         deaf = subprocess.Popen([MRC, "lab", "exec", "--lab", LAB, "h1", "sh", "-c",
                                  "trap '' TERM; echo; while :; do sleep 600; done"],
                                 stdout=subprocess.PIPE)
-        deaf.stdout.readline()
+        for process in (asked, deaf):
+            process.stdout.readline()  # it runs
+            self.addCleanup(process.stdout.close)
         self.assertGreater(len(remains(LAB)), 20)
         mrc("down", LAB)
         self.assertEqual(remains(LAB), [])
         self.assertEqual(asked.wait(timeout=10), -signal.SIGTERM)
         self.assertEqual(deaf.wait(timeout=10), -signal.SIGKILL)
-        deaf.stdout.close()
         self.assertIn("No lab", mrc("down", LAB))
         self.assertIn("mrc lab up", mrc("status", LAB, code=1))
         self.assertEqual(remains(LAB), [])
@@ -544,6 +655,50 @@ class UpAndDown(unittest.TestCase):
         _, said = building.communicate(timeout=60)
         self.assertEqual((building.returncode, said), (1, "mrc lab: interrupted\n"))
         self.assertEqual(remains(LAB), [])
+
+    def test_a_killed_up_is_noticed_and_built_again(self):
+        options = ["--planes", "2", "--rate", "200mbit"]
+        nodes = 13  # namespaces of such a lab
+        for spaces_min, pause in ((1, 0), (nodes, 0), (nodes, 0.05), (nodes, 0.1), (nodes, 0.2)):
+            with self.subTest(spaces=spaces_min, pause=pause):
+                building = subprocess.Popen([MRC, "lab", "up", LAB, *options],
+                                            stdout=subprocess.DEVNULL)
+                while building.poll() is None and len(
+                        [name for name in remains(LAB) if "/run/netns" in name]) < spaces_min:
+                    time.sleep(0.002)
+                time.sleep(pause)
+                building.kill()
+                building.wait()
+                is_whole = subprocess.run([MRC, "lab", "status", LAB], capture_output=True,
+                                          timeout=60, check=False).returncode == 0
+                if is_whole:
+                    self.assertGreater(pause, 0)  # it was quicker
+                else:
+                    self.assertIn(f"the lab '{LAB}' is incomplete", mrc("status", LAB, code=1))
+                    self.assertIn("incomplete", mrc("exec", "--lab", LAB, "h0", "true", code=1))
+                    doctor = subprocess.run(
+                        [MRC, "doctor", "--config", f"/run/openmrc/labs/{LAB}/h0/openmrc.toml"],
+                        capture_output=True, text=True, timeout=60, check=False)
+                    self.assertIn(f"fail  lab: '{LAB}' is incomplete", doctor.stdout)
+                    self.assertIn("rebuilt", mrc("up", LAB, *options))
+                self.assertTrue(self.all_up(LAB))
+                self.assertEqual(self.unlimited_ports(LAB), [])
+                management = subprocess.run(["ip", "-n", f"mrc-{LAB}-mgmt", "-o", "link"], text=True,
+                                            capture_output=True, check=True).stdout
+                self.assertEqual(management.count("master br0 state UP"), 4)
+                mrc("down", LAB)
+                self.assertEqual(remains(LAB), [])
+
+    @staticmethod
+    def unlimited_ports(lab):
+        """Ends of cables without a token bucket."""
+        ports = [(end["namespace"], end["interface"])
+                 for link in json.loads(mrc("status", lab, "--json"))["links"]
+                 for end in link["ends"]]
+        return [(space, port) for space, port in ports
+                if "tbf" not in subprocess.run(
+                    ["tc", "-n", space, "qdisc", "show", "dev", port, "root"],
+                    capture_output=True, text=True, check=True).stdout]
 
     def test_two_labs_do_not_touch_each_other(self):
         mrc("up", LAB)

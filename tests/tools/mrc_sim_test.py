@@ -159,6 +159,13 @@ class Run(SimTest):
                                       r"(  h\d > h\d    64 KiB, started at 0 s: still open\n){4}$")
         self.assertIn("NOT FINISHED", done.stdout)
 
+    def test_a_fault_that_is_never_reached_is_not_claimed(self):
+        late = self.write("late.toml", SMALL.replace('at = "1 us"', 'at = "1 s"'))
+        done = mrc("run", late, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"the\s+fault\s+at\s+1\s+s\s+\(.*\)\s+was\s+never\s+reached\.")
+        self.assertNotIn("there was a fault", done.stdout)
+
     def test_an_interrupt_prints_what_there_is(self):
         out = self.folder / "out.json"
         process = self.start("run", self.endless(), "--json", out, stderr=subprocess.PIPE)

@@ -32,8 +32,12 @@ class Verdict {
   std::optional<std::string> text_;
 };
 
+// What is checked: everything, or what must hold when somebody on the path can write to the memory
+// of a connection, end it, and say that its messages have arrived.
+enum class Rules : std::uint8_t { kAll, kUnderAttack };
+
 // The memory that one host lets the other write to: a slice for each write, with no gaps, and
-// guards around it. Memory equals what was written, and nothing else changes (MRC 5.1, 6.3).
+// guards around it. Memory equals what was written, and nothing else changes (MRC 5.1, 6.3; QP-27).
 class MemoryChecker {
  public:
   static constexpr std::byte kUntouched{0xee};  // what no source has
@@ -55,7 +59,10 @@ class MemoryChecker {
 
   // The whole slice has arrived.
   [[nodiscard]] bool is_complete(std::size_t slice) const;
-  // Every byte is untouched or what its write says, and only writes that were posted wrote.
+  // Nothing around the region has been written.
+  void check_guards(Verdict& verdict) const;
+  // Besides, every byte is untouched or what its write says, and only writes that were posted
+  // wrote.
   void check_all(Verdict& verdict) const;
 
  private:
@@ -71,8 +78,8 @@ class MemoryChecker {
 // must arrive in order, each after everything before it (MRC 6.3, 7.5).
 class StreamChecker {
  public:
-  StreamChecker(std::string name, const MemoryChecker& memory)
-      : name_(std::move(name)), memory_(&memory) {}
+  StreamChecker(std::string name, const MemoryChecker& memory, Rules rules = Rules::kAll)
+      : name_(std::move(name)), memory_(&memory), rules_(rules) {}
 
   struct Posted {
     core::WorkId id = 0;
@@ -81,6 +88,8 @@ class StreamChecker {
     std::optional<wire::Immediate> immediate;
   };
   void posted(const Posted& write) { posted_.push_back(write); }
+  // The other side has posted one.
+  void receive_posted() { ++receives_; }
   void on_write_completion(const core::Completion& completion, Verdict& verdict);
   void on_receive_completion(const core::Completion& completion, Verdict& verdict);
   // The connection is gone, and what was left with it.
@@ -93,7 +102,9 @@ class StreamChecker {
  private:
   std::string name_;
   const MemoryChecker* memory_;
+  Rules rules_;
   std::vector<Posted> posted_;
+  std::size_t receives_ = 0;   // that were posted for immediates, and have not completed
   std::size_t completed_ = 0;  // of posted_, from the front
   std::size_t received_ = 0;   // of posted_, those whose immediates have arrived, and all before
   std::size_t succeeded_ = 0;
@@ -103,7 +114,7 @@ class StreamChecker {
 // What one host sends: windows, paths, planes.
 class SendingChecker {
  public:
-  SendingChecker(std::string name, const WorldOptions& options);
+  SendingChecker(std::string name, const WorldOptions& options, Rules rules);
 
   void on_write(Instant now, const core::Endpoint& endpoint, Qpn local,
                 const core::Transmit& transmit, const wire::RdmaWrite& write, Verdict& verdict);
@@ -118,7 +129,11 @@ class SendingChecker {
   struct Flow {
     UnwrappedPsn acknowledged;  // highest that the host has heard of
     UnwrappedPsn sent;          // highest that it has sent
+    // What the peer offers, in the newest SACK that was heard (MRC 7.5.1), and how new that is.
+    std::int64_t range;
+    std::uint32_t counted;  // bytes, as SACKs count them
   };
+  void take_window(Flow& flow, const wire::Sack& sack, bool progress) const;
   void check_psn(Qpn local, const wire::RdmaWrite& write, Verdict& verdict);
   void check_window(Instant now, const core::Endpoint& endpoint, Qpn local,
                     const wire::RdmaWrite& write, Verdict& verdict);
@@ -128,6 +143,7 @@ class SendingChecker {
 
   std::string name_;
   const WorldOptions* options_;
+  Rules rules_;
   std::map<std::uint32_t, Flow> flows_;
   std::map<std::uint32_t, core::EvState> out_of_use_;  // by EV, as events have it
   std::array<std::int64_t, core::kPlanesMax> since_change_{};

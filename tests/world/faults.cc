@@ -22,7 +22,9 @@ std::string_view name(FaultKind kind) {
                                                                  "deny",
                                                                  "unwelcome",
                                                                  "shrink MPR",
-                                                                 "penalty"};
+                                                                 "penalty",
+                                                                 "forge",
+                                                                 "on the path"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -31,7 +33,7 @@ std::string to_string(const Fault& fault) {
   if (fault.side) text += fault.side == Side::kA ? " A" : " B";
   if (fault.plane) text += fmt::format(" plane {}", fault.plane->raw());
   if (fault.ev) text += fmt::format(" EV {}", fault.ev->raw());
-  if (fault.kind < kFirstState) {
+  if (is_by_chance(fault.kind)) {
     text += fmt::format(" {} of {}", fault.chance.numerator, fault.chance.denominator);
   }
   if (fault.amount != 0) text += fmt::format(" amount {}", fault.amount);

@@ -34,14 +34,33 @@ enum class FaultKind : std::uint8_t {
   kPause,      // the endpoint of `side` does nothing; what arrives waits
   kRestart,    // the endpoint of `side` is made anew at the beginning
   kDeny,       // the controller of `side` denies the EV
-  kUnwelcome,  // the endpoint of `side` wants the plane to be left
+  kUnwelcome,  // the port of `side` is disabled; its link still carries what is sent to it
   kShrinkMpr,  // the responder of `side` offers a window of `amount` steps
   kPenalty,    // the responder of `side` asks for a penalty of `amount`
+  kForge,      // somebody sends packets in the name of `side`; `amount` is a Forgery
+  kOnPath,     // somebody on the path drops, delays, repeats and changes packets, see OnPath
 };
-inline constexpr std::size_t kFaultKindCount = 17;
+inline constexpr std::size_t kFaultKindCount = 19;
 inline constexpr FaultKind kFirstState = FaultKind::kBlackHole;
 
+// What a forger, who otherwise knows all that is in a host's packets, does not know, or what he
+// sends instead.
+enum class Forgery : std::uint8_t {
+  kQueuePair,
+  kSource,
+  kPartition,
+  kConnection,
+  kPortStatus,  // a port status, with the right source
+  kResponse,    // the answer to some endpoint request
+  kCount,  // an acknowledgement of packets in flight; he guesses the count of messages, wrongly
+};
+inline constexpr std::size_t kForgeryCount = 7;
+
 std::string_view name(FaultKind kind);
+// Whether it happens to single packets, by chance.
+constexpr bool is_by_chance(FaultKind kind) {
+  return kind < kFirstState || kind == FaultKind::kForge || kind == FaultKind::kOnPath;
+}
 
 // One of the two hosts. As a direction: that of the packets it sends.
 enum class Side : std::uint8_t { kA, kB };

@@ -29,7 +29,12 @@ struct Options {
   unsigned jobs = 1;
   std::uint64_t seconds = 0;
   bool quiet = false;
+  bool on_path = false;
 };
+
+WorldOptions world_of(const Options& options, std::uint64_t seed) {
+  return options.on_path ? attacked_world(seed) : random_world(seed);
+}
 
 struct Totals {
   std::atomic<std::uint64_t> next{0};
@@ -53,10 +58,11 @@ void print_counters(const WorldResult& result) {
 }
 
 // One seed, told in full; shrunk if it fails.
-int replay(std::uint64_t seed) {
-  const WorldOptions options = random_world(seed);
-  const WorldResult result = run_world(options);
+int replay(const Options& how, std::uint64_t seed) {
+  const WorldOptions options = world_of(how, seed);
   fmt::print("seed {}\n{}", seed, describe(options));
+  std::fflush(stdout);  // it may take long
+  const WorldResult result = run_world(options);
   fmt::print("  {} packets, {} writes done, {} failed, {} us, digest {:016x}\n", result.packets,
              result.writes_succeeded, result.writes_failed, result.when.raw() / 1000,
              result.digest);
@@ -78,14 +84,15 @@ void work(const Options& options, Totals& totals) {
     const std::uint64_t at = totals.next++;
     if (at >= options.count) return;
     const std::uint64_t seed = options.first + at;
-    const WorldResult result = run_world(random_world(seed));
+    const WorldResult result = run_world(world_of(options, seed));
     totals.packets += result.packets;
     totals.succeeded += result.writes_succeeded;
     totals.failed += result.writes_failed;
     ++totals.done;
     if (!result.violation) continue;
     const std::lock_guard lock(totals.mutex);
-    fmt::print("\nseed {}: {}\n  replay: mrc-chaos --seed {}\n", seed, *result.violation, seed);
+    fmt::print("\nseed {}: {}\n  replay: mrc-chaos --seed {}{}\n", seed, *result.violation, seed,
+               options.on_path ? " --on-path" : "");
     totals.violations.push_back(seed);
     if (totals.violations.size() >= 10) totals.stop = true;
   }
@@ -142,8 +149,10 @@ int run(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
   app.add_flag("--quiet", options.quiet, "No progress bar");
+  app.add_flag("--on-path", options.on_path,
+               "Worlds with somebody on the path, who drops, delays, repeats and changes packets");
   CLI11_PARSE(app, argc, argv);
-  return seed ? replay(*seed) : hunt(options);
+  return seed ? replay(options, *seed) : hunt(options);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Fate {
   bool corrupted = false;
   bool duplicated = false;
   bool marked = false;
+  bool attacked = false;
   std::optional<wire::TrimPlace> trimmed;
   Duration later{};
   Duration copy_later{};
@@ -38,6 +39,7 @@ struct Fate {
 Network::Network(const WorldOptions& options)
     : options_(&options),
       rng_(Rng(options.seed).fork(1)),
+      on_path_(Rng(options.seed).fork(3)),
       burst_left_(options.planes * 2, 0),
       port_free_(options.planes * 2) {}
 
@@ -72,12 +74,13 @@ void Network::take_port(Instant now, Side side, Plane plane, std::size_t size) {
 }
 
 void Network::send(Instant now, Side side, const core::Transmit& transmit,
-                   std::optional<core::EvIndex> ev) {
+                   std::optional<core::EvIndex> ev, bool forged) {
   const Plane plane = transmit.plane;
   Fate fate;
   for (const Fault& fault : options_->faults) {
     if (!applies(fault, now, side, plane, ev)) continue;
-    if (fault.kind < kFirstState && !rng_.chance(fault.chance)) continue;
+    if (fault.kind == FaultKind::kForge) continue;  // is Forger's
+    if (is_by_chance(fault.kind) && !rng_.chance(fault.chance)) continue;
     switch (fault.kind) {
       case FaultKind::kBurstLoss: burst_left_[slot(side, plane)] = fault.amount; [[fallthrough]];
       case FaultKind::kLoss:
@@ -93,6 +96,7 @@ void Network::send(Instant now, Side side, const core::Transmit& transmit,
       case FaultKind::kTrim: fate.trimmed = wire::TrimPlace::kOnPath; break;
       case FaultKind::kTrimLastHop: fate.trimmed = wire::TrimPlace::kLastHop; break;
       case FaultKind::kMark: fate.marked = true; break;
+      case FaultKind::kOnPath: fate.attacked = true; break;
       default: break;  // hosts' matters
     }
   }
@@ -108,7 +112,7 @@ void Network::send(Instant now, Side side, const core::Transmit& transmit,
   for (std::size_t i = 0; i < std::min<std::size_t>(bytes.size(), 160); ++i) {
     digest_ = (digest_ ^ std::to_integer<std::uint64_t>(bytes[i])) * 0x100000001b3;
   }
-  take_port(now, side, plane, bytes.size());
+  if (!forged) take_port(now, side, plane, bytes.size());
   if (fate.vanished) return spare_.push_back(std::move(bytes));
   if (fate.trimmed) {
     if (const auto size = wire::trim_packet(bytes, *fate.trimmed, kSettings.dscp)) {
@@ -117,13 +121,33 @@ void Network::send(Instant now, Side side, const core::Transmit& transmit,
   }
   if (fate.marked && is_ecn_capable(bytes)) mark_congested(bytes);
   if (fate.corrupted) corrupt(bytes);
-  Instant when = limits_rate() ? port_free_[slot(side, plane)] : now;
-  when = when + options_->delay + fate.later;
+  OnPath::Outcome attack;
+  if (fate.attacked) attack = on_path_.attack(side, bytes);
+  if (attack.dropped) return spare_.push_back(std::move(bytes));
+  Instant when = limits_rate() && !forged ? port_free_[slot(side, plane)] : now;
+  when = when + options_->delay + fate.later + attack.later;
   if (options_->jitter > Duration{}) {
     when = when + random_up_to(options_->jitter.raw());
   }
-  if (fate.duplicated) deliver(when + fate.copy_later, other(side), plane, bytes);
-  deliver(when, other(side), plane, std::move(bytes));
+  if (attack.repeated) {
+    deliver({.when = when,
+             .to = other(side),
+             .plane = plane,
+             .bytes = *std::move(attack.repeated),
+             .forged = true});
+  }
+  if (fate.duplicated) {
+    deliver({.when = when + fate.copy_later,
+             .to = other(side),
+             .plane = plane,
+             .bytes = bytes,
+             .forged = forged});
+  }
+  deliver({.when = when,
+           .to = other(side),
+           .plane = plane,
+           .bytes = std::move(bytes),
+           .forged = forged || attack.changed});
 }
 
 void Network::corrupt(std::vector<std::byte>& bytes) {
@@ -132,9 +156,9 @@ void Network::corrupt(std::vector<std::byte>& bytes) {
   }
 }
 
-void Network::deliver(Instant when, Side to, Plane plane, std::vector<std::byte> bytes) {
-  heap_.push_back(
-      {.when = when, .order = ++order_, .to = to, .plane = plane, .bytes = std::move(bytes)});
+void Network::deliver(Delivery delivery) {
+  delivery.order = ++order_;
+  heap_.push_back(std::move(delivery));
   std::push_heap(heap_.begin(), heap_.end(), comes_later);
 }
 

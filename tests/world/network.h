@@ -13,6 +13,7 @@
 #include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/settings.h"
 #include "tests/world/faults.h"
+#include "tests/world/on_path.h"
 #include "tests/world/world_options.h"
 
 namespace openmrc::test {
@@ -24,6 +25,7 @@ struct Delivery {
   Side to = Side::kA;
   Plane plane{};
   std::vector<std::byte> bytes;
+  bool forged = false;  // the host that it names as its sender did not send it, or not so
 };
 
 // The links between the two hosts, and what happens to packets on them. It knows nothing of the
@@ -33,8 +35,8 @@ class Network {
   explicit Network(const WorldOptions& options);
 
   // Takes a packet that `side` sent; what arrives of it is on its way afterwards.
-  void send(Instant now, Side side, const core::Transmit& transmit,
-            std::optional<core::EvIndex> ev);
+  void send(Instant now, Side side, const core::Transmit& transmit, std::optional<core::EvIndex> ev,
+            bool forged = false);
 
   [[nodiscard]] std::optional<Instant> next_arrival() const;
   // The earliest delivery at or before `now`. Its bytes are given back with `recycle`.
@@ -55,12 +57,13 @@ class Network {
                              std::optional<core::EvIndex> ev) const;
   [[nodiscard]] Duration random_up_to(std::int64_t ns);
   void take_port(Instant now, Side side, Plane plane, std::size_t size);
-  void deliver(Instant when, Side to, Plane plane, std::vector<std::byte> bytes);
+  void deliver(Delivery delivery);
   void corrupt(std::vector<std::byte>& bytes);
   std::vector<std::byte> fresh_bytes(std::size_t size);
 
   const WorldOptions* options_;
   Rng rng_;
+  OnPath on_path_;
   std::vector<Delivery> heap_;
   std::vector<std::vector<std::byte>> spare_;
   std::vector<std::int64_t> burst_left_;  // by plane and side

@@ -12,37 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include "tests/world/published_nic.h"
 #include "tests/world/world.h"
 
 namespace openmrc::test {
 namespace {
 
 constexpr Duration kRtt = microseconds(12);
-constexpr std::int64_t kPortRate = 100'000'000'000;
-constexpr std::size_t kPlanes = 8;
-constexpr std::uint32_t kMtu = 4096;
 constexpr std::uint32_t kLargeMessage = 64u << 20;
 
 double to_double(std::uint64_t count) { return static_cast<double>(count); }
 
-WorldOptions published_world(std::uint32_t message) {
-  WorldOptions options;
-  options.seed = 7;
-  options.planes = kPlanes;
-  options.evs_per_plane = 32;
-  options.min_active = 64;
-  options.delay = kRtt / 2 - nanoseconds(330);  // and a packet takes 330 ns to leave
-  options.port_bits_per_second = kPortRate;
-  options.congestion = core::nscc_defaults({.mtu = ByteCount(kMtu + 88),
-                                            .base_rtt = kRtt,
-                                            .link_bits_per_second = kPortRate * kPlanes,
-                                            .trimming = true});
-  options.recv.mtu = kMtu;
-  options.recv.mpr_dest = 16;
-  options.send.mpr = 16;
-  options.writes = {{.length = message}};
-  return options;
-}
+WorldOptions published_world(std::uint32_t message) { return published_nic_world(kRtt, message); }
 
 struct Outcome {
   Duration took{};
@@ -58,9 +39,10 @@ Outcome run_to_end(const WorldOptions& options) {
 
 // Share of the time that the bytes need at line rate, headers included.
 double share_of_line_rate(std::uint32_t message, Duration took) {
-  const double packets = to_double((message + kMtu - 1) / kMtu);
+  const double packets = to_double((message + kNicMtu - 1) / kNicMtu);
   const double bits = (to_double(message) + packets * 88) * 8;
-  return bits / static_cast<double>(kPortRate * kPlanes) * 1e9 / static_cast<double>(took.raw());
+  return bits / static_cast<double>(kNicPortRate * kNicPlanes) * 1e9 /
+         static_cast<double>(took.raw());
 }
 
 double share_with_loss(Ratio chance) {
@@ -144,6 +126,7 @@ Absence absence_of(core::EvIndex dead) {
 }
 
 // MRC 7.3, 7.4.7, 9.3.1: one EV of 256 drops everything for a while; the worst of several.
+// PATH-40
 TEST(PublishedBehaviour, ADeadPathIsOutOfUseWithinTwoRoundTripsAndComesBack) {
   Duration longest_use{};
   Duration longest_absence{};

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t kRemoteBase = 0x7f00'0000'1000;  // what peers call the first byte
 constexpr std::size_t kSourceSize = 1 << 16;
-constexpr std::size_t kHeldMax = 256;  // what a paused host's NIC keeps
+constexpr std::size_t kForbiddenSize = 4096;  // of memory that peers may not write to
+constexpr std::size_t kHeldMax = 256;         // what a paused host's NIC keeps
 
 constexpr core::EndpointLimits kSmall{.queue_pairs = 4096,
                                       .memory_regions = 64,
@@ -23,12 +24,25 @@ constexpr core::EndpointLimits kSmall{.queue_pairs = 4096,
                                       .early_immediates = 4096,
                                       .packets_in_flight = 65536};
 
+// What one step may send: several times the largest window of all queue pairs. More is a loop.
+constexpr std::uint64_t kPacketsPerStepMax = 100'000;
+
 const char* name_of(Side side) { return side == Side::kA ? "A" : "B"; }
+
+bool is_attacked(const WorldOptions& options) {
+  return std::ranges::any_of(options.faults,
+                             [](const Fault& fault) { return fault.kind == FaultKind::kOnPath; });
+}
 
 }  // namespace
 
 World::World(const WorldOptions& options)
-    : options_(options), rng_(Rng(options.seed).fork(0)), network_(options_), burst_(8) {
+    : options_(options),
+      rules_(is_attacked(options) ? Rules::kUnderAttack : Rules::kAll),
+      rng_(Rng(options.seed).fork(0)),
+      network_(options_),
+      forger_(options_),
+      burst_(8) {
   std::size_t longest = kSourceSize;
   for (const PlannedWrite& write : options_.writes) {
     longest = std::max<std::size_t>(longest, write.length);
@@ -91,6 +105,14 @@ void World::plan_writes() {
     host(side).memory =
         std::make_unique<MemoryChecker>(fmt::format("memory of {}", name_of(side)),
                                         std::max<std::size_t>(1, sizes[index_of(side)]));
+    const auto forbidden = [&](const char* what) {
+      auto memory = std::make_unique<MemoryChecker>(fmt::format("{} of {}", what, name_of(side)),
+                                                    kForbiddenSize);
+      memory->add_slice(ConstBytes(source_).first(kForbiddenSize));  // which nobody will post
+      return memory;
+    };
+    host(side).foreign = forbidden("another domain");
+    host(side).local = forbidden("local memory");
   }
   std::uint32_t immediate = 0;
   for (const PlannedWrite& plan : options_.writes) {
@@ -103,7 +125,7 @@ void World::plan_writes() {
 
 void World::plan_actions() {
   for (const Fault& fault : options_.faults) {
-    if (fault.kind < FaultKind::kPortDown) continue;
+    if (fault.kind < FaultKind::kPortDown || is_by_chance(fault.kind)) continue;
     insert_by_time(actions_, Action{.at = fault.from, .fault = &fault, .begins = true});
     if (fault.kind != FaultKind::kRestart) {
       insert_by_time(actions_, Action{.at = fault.to, .fault = &fault, .begins = false});
@@ -114,7 +136,11 @@ void World::plan_actions() {
 void World::start_host(Side side) {
   Host& h = host(side);
   h.endpoint = std::make_unique<core::Endpoint>(
-      core::EndpointSettings{.addresses = addresses(side), .sack = options_.sack, .limits = kSmall},
+      core::EndpointSettings{.addresses = addresses(side),
+                             .sack = options_.sack,
+                             .ev_burst = options_.ev_burst,
+                             .reorder_floor = options_.reorder_floor,
+                             .limits = kSmall},
       rng_.next());
   h.ev_profile = h.endpoint->add_ev_profile(make_profile());
   h.cc_profile = h.endpoint->add_cc_profile(options_.congestion);
@@ -124,10 +150,24 @@ void World::start_host(Side side) {
                                          .address = kRemoteBase,
                                          .length = region.size(),
                                          .bytes = region.data()});
-  h.sending = std::make_unique<SendingChecker>(fmt::format("host {}", name_of(side)), options_);
+  // Their keys are near the one that peers know, and so are their addresses.
+  (void)h.endpoint->register_memory({.domain = h.endpoint->create_protection_domain(),
+                                     .address = kRemoteBase,
+                                     .length = h.foreign->region().size(),
+                                     .bytes = h.foreign->region().data()});
+  (void)h.endpoint->register_memory({.domain = h.domain,
+                                     .address = kRemoteBase,
+                                     .length = h.local->region().size(),
+                                     .bytes = h.local->region().data(),
+                                     .remote_write = false});
+  h.sending = sending_checker(side);
   h.qpns.assign(options_.queue_pairs, Qpn{});
   h.held.clear();
   ++h.incarnation;
+}
+
+std::unique_ptr<SendingChecker> World::sending_checker(Side side) const {
+  return std::make_unique<SendingChecker>(fmt::format("host {}", name_of(side)), options_, rules_);
 }
 
 // The applications agree on a connection out of band, as they would over TCP.
@@ -146,6 +186,7 @@ void World::connect(std::size_t queue_pair) {
   }
   connect_side(Side::kA, queue_pair, first[0], first[1]);
   connect_side(Side::kB, queue_pair, first[1], first[0]);
+  for (const Side side : {Side::kA, Side::kB}) post_receives(side, queue_pair);
 }
 
 void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn remote_psn) {
@@ -165,15 +206,21 @@ void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn rem
   core::ReadyToSendAttributes send = options_.send;
   send.first_psn = own_psn;
   worked(h.endpoint->to_ready_to_send(qpn, now_, send));
-  for (const Write& write : writes_) {
-    if (write.plan->immediate) {
-      OPENMRC_CHECK(h.endpoint->post_receive(qpn, 1).has_value(), "there is room for receives");
-    }
-  }
   h.sending->on_connected(qpn, own_psn);
   if (h.streams.size() <= queue_pair) {
     h.streams.emplace_back(fmt::format("{} queue pair {}", name_of(side), queue_pair),
-                           *host(other(side)).memory);
+                           *host(other(side)).memory, rules_);
+  }
+}
+
+// One for every immediate that the other side may send.
+void World::post_receives(Side side, std::size_t queue_pair) {
+  Host& h = host(side);
+  for (const Write& write : writes_) {
+    if (!write.plan->immediate) continue;
+    const auto posted = h.endpoint->post_receive(h.qpns[queue_pair], 1);
+    OPENMRC_CHECK(posted.has_value(), "there is room for receives");
+    host(other(side)).streams[queue_pair].receive_posted();
   }
 }
 
@@ -186,8 +233,7 @@ void World::restart(Side side) {
   Host& survivor = host(other(side));
   for (const Qpn qpn : survivor.qpns) survivor.endpoint->destroy_queue_pair(qpn);
   // With its last connection, what it knew of the paths to the other is gone.
-  survivor.sending =
-      std::make_unique<SendingChecker>(fmt::format("host {}", name_of(other(side))), options_);
+  survivor.sending = sending_checker(other(side));
   survivor.sending->on_local_ports(survivor.ports);
   start_host(side);
   set_ports(side);
@@ -200,7 +246,8 @@ void World::set_ports(Side side) {
   h.ports = core::PlaneMask::first(options_.planes);
   for (const Fault& fault : options_.faults) {
     const bool active = now_ >= Instant{} + fault.from && now_ < Instant{} + fault.to;
-    if (fault.kind == FaultKind::kPortDown && fault.side == side && active) {
+    const bool is_down = fault.kind == FaultKind::kPortDown || fault.kind == FaultKind::kUnwelcome;
+    if (is_down && fault.side == side && active) {
       h.ports.remove(*fault.plane);
     }
   }
@@ -216,12 +263,12 @@ void World::act(const Action& action) {
   const Side side = fault.side.value_or(Side::kA);
   Host& h = host(side);
   switch (fault.kind) {
-    case FaultKind::kPortDown: return set_ports(side);
+    case FaultKind::kPortDown:
+    case FaultKind::kUnwelcome: return set_ports(side);
     case FaultKind::kPause: h.paused = action.begins; return;
     case FaultKind::kRestart: return restart(side);
     case FaultKind::kDeny:
       return h.endpoint->set_ev_denied(now_, h.ev_profile, *fault.ev, action.begins);
-    case FaultKind::kUnwelcome: return h.endpoint->set_plane_unwelcome(*fault.plane, action.begins);
     case FaultKind::kShrinkMpr:
       for (const Qpn qpn : h.qpns) {
         h.endpoint->offer_mpr(
@@ -308,7 +355,9 @@ void World::receive(Side side, const Delivery& delivery) {
   if (!wire::decode_ip_into(delivery.bytes, kSettings, decoded_)) return;  // corrupted
   Host& h = host(side);
   const wire::Body& body = decoded_.transport.body;
-  if (const auto* sack = std::get_if<wire::Sack>(&body)) {
+  if (delivery.forged) {
+    // It is no feedback.
+  } else if (const auto* sack = std::get_if<wire::Sack>(&body)) {
     h.sending->on_feedback(sack->destination_qp, decoded_);
   } else if (const auto* ack = std::get_if<wire::Acknowledge>(&body)) {
     h.sending->on_feedback(ack->destination_qp, decoded_);
@@ -323,6 +372,7 @@ void World::flush(Side side) {
   for (Delivery& delivery : h.held) receive(side, delivery);
   h.held.clear();
   h.endpoint->handle_timeout(now_);
+  check_bounds(side);
   while (const auto event = h.endpoint->poll_event()) h.sending->on_event(*event);
   transmit(side);
   while (const auto completion = h.endpoint->poll_completion()) complete(side, *completion);
@@ -336,7 +386,7 @@ void World::transmit(Side side) {
   Host& h = host(side);
   const auto ports =
       network_.limits_rate() ? core::Endpoint::Ports::kTakenOnce : core::Endpoint::Ports::kReused;
-  for (;;) {
+  for (std::uint64_t sent = 0; verdict_.ok();) {
     const std::size_t count =
         h.endpoint->poll_transmit(now_, network_.free_ports(now_, side), ports, burst_);
     for (std::size_t i = 0; i < count; ++i) {
@@ -344,7 +394,11 @@ void World::transmit(Side side) {
       if (observer_ != nullptr) observer_(observer_context_, now_, side, packet);
       ++packets_;
       const auto& profile = h.endpoint->ev_profile(h.ev_profile);
-      network_.send(now_, side, packet, profile.find(wire::ev_of(packet.packet)));
+      const auto ev = profile.find(wire::ev_of(packet.packet));
+      network_.send(now_, side, packet, ev);
+      if (const auto forged = forger_.forge(now_, side, packet)) {
+        network_.send(now_, side, *forged, ev, true);
+      }
       const auto local_of = [&](Qpn remote) {
         const auto& remotes = host(other(side)).qpns;
         const auto at = std::find(remotes.begin(), remotes.end(), remote) - remotes.begin();
@@ -356,6 +410,10 @@ void World::transmit(Side side) {
       }
     }
     if (count == 0) return;
+    sent += count;
+    if (sent > kPacketsPerStepMax) {
+      verdict_.violation(fmt::format("host {}: sends without end", name_of(side)));
+    }
   }
 }
 
@@ -385,8 +443,20 @@ Duration World::patience() const {
   return Duration(unit * intervals * 2) + milliseconds(20);
 }
 
+// What somebody else may make a host keep.
+void World::check_bounds(Side side) {
+  const Host& h = host(side);
+  constexpr std::size_t kEndpointsPerHost = 64;  // that can be told apart by RequestIds
+  const core::Peer* peer = h.endpoint->peer_of(h.qpns[0]);
+  if (peer != nullptr && peer->remote_statuses.size() > kEndpointsPerHost) {
+    verdict_.violation(fmt::format("host {}: keeps {} port statuses of one peer", name_of(side),
+                                   peer->remote_statuses.size()));
+  }
+}
+
 // Whether the faults were so bad that a connection may fail: without them it must not.
 bool World::failure_is_excused() const {
+  if (rules_ == Rules::kUnderAttack) return true;
   const std::int64_t unit = std::int64_t{1024} << options_.send.timeout;
   const std::int64_t shortest =
       unit *
@@ -396,6 +466,10 @@ bool World::failure_is_excused() const {
     // A burst may take one packet's retransmissions, all of them.
     const bool harsh = fault.chance.denominator < 50 * fault.chance.numerator ||
                        fault.kind == FaultKind::kBurstLoss;
+    if (fault.kind == FaultKind::kForge) continue;
+    // One dead path among many is what this protocol is for.
+    const bool is_one_path = fault.kind == FaultKind::kBlackHole && fault.ev.has_value();
+    if (is_one_path && options_.faults.size() == 1 && options_.evs_per_plane >= 4) continue;
     if ((fault.kind < kFirstState && harsh) || lasts) return true;
   }
   return false;
@@ -448,11 +522,21 @@ WorldResult World::run() {
   return result;
 }
 
+void World::check_memory(const Host& h) {
+  if (rules_ == Rules::kAll) {
+    h.memory->check_all(verdict_);
+  } else {
+    h.memory->check_guards(verdict_);
+  }
+  h.foreign->check_all(verdict_);
+  h.local->check_all(verdict_);
+}
+
 // What must hold at the end: memory, and nothing left in flight.
 void World::finish() {
   for (const Side side : {Side::kA, Side::kB}) {
     Host& h = host(side);
-    h.memory->check_all(verdict_);
+    check_memory(h);
     const core::Peer* peer = h.endpoint->peer_of(h.qpns[0]);
     const bool quiet = std::all_of(h.qpns.begin(), h.qpns.end(), [&](Qpn qpn) {
       return h.endpoint->queue_pair(qpn)->requestor.window().empty();

@@ -12,6 +12,7 @@
 #include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/settings.h"
 #include "tests/world/checkers.h"
+#include "tests/world/forger.h"
 #include "tests/world/network.h"
 #include "tests/world/world_options.h"
 
@@ -62,6 +63,9 @@ class World {
     RKey rkey{};
     std::vector<Qpn> qpns;
     std::unique_ptr<MemoryChecker> memory;  // that the other side writes to
+    // Of which it may not write to any: of another domain, and one that is not for peers.
+    std::unique_ptr<MemoryChecker> foreign;
+    std::unique_ptr<MemoryChecker> local;
     std::unique_ptr<SendingChecker> sending;
     std::vector<StreamChecker> streams;  // of what it sends, by queue pair
     std::vector<Delivery> held;          // arrived while it was paused
@@ -89,6 +93,7 @@ class World {
   void start_host(Side side);
   void connect(std::size_t queue_pair);
   void connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn remote_psn);
+  void post_receives(Side side, std::size_t queue_pair);
   void restart(Side side);
   void act(const Action& action);
   void set_ports(Side side);
@@ -103,10 +108,15 @@ class World {
   void finish();
   [[nodiscard]] Duration patience() const;
   [[nodiscard]] bool failure_is_excused() const;
+  void check_memory(const Host& host);
+  void check_bounds(Side side);
+  [[nodiscard]] std::unique_ptr<SendingChecker> sending_checker(Side side) const;
 
   const WorldOptions options_;
+  const Rules rules_;
   Rng rng_;
   Network network_;
+  Forger forger_;
   std::array<Host, 2> hosts_;
   std::vector<std::byte> source_;
   std::vector<Write> writes_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <variant>
 
 #include "tests/world/timeline.h"
 
@@ -67,6 +69,19 @@ void choose_hosts(Rng& rng, WorldOptions& options) {
   }
 }
 
+// As software has it: packets of one path in a row, reports that are late, and a base RTT that
+// somebody wrote down and nobody measures.
+void choose_software(Rng rng, WorldOptions& options) {
+  if (!rng.chance({1, 4})) return;
+  options.ev_burst = one_of<std::uint8_t>(rng, {2, 8});
+  const Duration rtt = options.delay * 2 + microseconds(1);
+  if (rng.chance({1, 2})) options.reorder_floor = rtt;
+  auto* nscc = std::get_if<core::NsccSettings>(&options.congestion);
+  if (nscc == nullptr) return;
+  nscc->measures_base_rtt = false;
+  nscc->base_rtt = rtt * one_of(rng, {1, 4, 20});
+}
+
 void choose_traffic(Rng& rng, WorldOptions& options) {
   const bool both_ways = rng.chance({1, 2});
   const std::uint64_t packets_max = one_of(rng, {4u, 16u, 64u});
@@ -98,7 +113,7 @@ void choose_period(Rng& rng, Fault& fault) {
 
 Fault random_fault(Rng& rng, const WorldOptions& options) {
   Fault fault;
-  fault.kind = static_cast<FaultKind>(rng.below(kFaultKindCount));
+  fault.kind = static_cast<FaultKind>(rng.below(static_cast<std::uint64_t>(FaultKind::kForge)));
   if (rng.chance({1, 2})) fault.plane = Plane(static_cast<std::uint8_t>(rng.below(options.planes)));
   if (rng.chance({1, 3})) {
     fault.ev =
@@ -140,6 +155,30 @@ Fault random_fault(Rng& rng, const WorldOptions& options) {
   return fault;
 }
 
+Fault random_forgery(Rng& rng) {
+  Fault fault{.kind = FaultKind::kForge,
+              .amount = static_cast<std::int64_t>(rng.below(kForgeryCount))};
+  if (rng.chance({1, 2})) fault.side = rng.chance({1, 2}) ? Side::kB : Side::kA;
+  constexpr Ratio kChances[] = {{1, 20}, {1, 3}, {1, 1}};
+  fault.chance = one_of(rng, kChances);
+  if (rng.chance({1, 2})) choose_period(rng, fault);
+  return fault;
+}
+
+// Nobody knows it, and the guess is right or too short (CC-26).
+void forget_base_rtt(Rng& rng, WorldOptions& options) {
+  auto* nscc = std::get_if<core::NsccSettings>(&options.congestion);
+  if (nscc == nullptr) return;
+  nscc->base_rtt = nscc->base_rtt / one_of(rng, {1, 4, 32});
+  nscc->learns_base_rtt = true;
+}
+
+std::string_view name_of(const core::CongestionSettings& settings) {
+  const auto* nscc = std::get_if<core::NsccSettings>(&settings);
+  if (nscc == nullptr) return "fixed window";
+  return nscc->learns_base_rtt ? "NSCC that learns the base RTT" : "NSCC";
+}
+
 }  // namespace
 
 WorldOptions random_world(std::uint64_t seed) {
@@ -148,9 +187,27 @@ WorldOptions random_world(std::uint64_t seed) {
   options.seed = rng.next();
   choose_network(rng, options);
   choose_hosts(rng, options);
+  choose_software(rng.fork(5), options);
   choose_traffic(rng, options);
   const std::uint64_t faults = rng.chance({1, 16}) ? 0 : rng.between(1, 6);
   for (std::uint64_t i = 0; i < faults; ++i) options.faults.push_back(random_fault(rng, options));
+  if (rng.chance({1, 4})) options.faults.push_back(random_forgery(rng));
+  if (rng.chance({1, 4})) forget_base_rtt(rng, options);
+  return options;
+}
+
+WorldOptions attacked_world(std::uint64_t seed) {
+  WorldOptions options = random_world(seed);
+  Rng rng = Rng(seed).fork(4);
+  Fault fault{.kind = FaultKind::kOnPath};
+  if (rng.chance({1, 3})) fault.side = rng.chance({1, 2}) ? Side::kB : Side::kA;
+  constexpr Ratio kChances[] = {{1, 50}, {1, 8}, {1, 3}, {1, 1}};
+  fault.chance = one_of(rng, kChances);
+  if (rng.chance({1, 2})) choose_period(rng, fault);
+  // Whoever is on the path forges as he likes; and a forger who answers each packet that is
+  // repeated with one of his own would make more of them for ever.
+  std::erase_if(options.faults, [](const Fault& one) { return one.kind == FaultKind::kForge; });
+  options.faults.push_back(fault);
   return options;
 }
 
@@ -158,14 +215,14 @@ std::string describe(const WorldOptions& options) {
   std::string text = fmt::format(
       "  {} planes x {} EVs ({} active, floor {}){}, delay {} ns + {} ns, port rate {}\n"
       "  {} queue pairs, MTU {}, MPR {}, immediates {}, timeout {} linear {} exponential {}, "
-      "{}{}{}\n",
+      "{}{}{}, burst {}, reorder floor {} ns\n",
       options.planes, options.evs_per_plane, options.active_per_plane, options.min_active,
       options.srv6 ? " SRv6" : "", options.delay.raw(), options.jitter.raw(),
       options.port_bits_per_second, options.queue_pairs, options.recv.mtu, options.recv.mpr_dest,
       options.recv.max_wimm_dest, options.send.timeout, options.send.linear_retries,
-      options.send.exponential_retries, options.congestion.index() == 0 ? "NSCC" : "fixed window",
+      options.send.exponential_retries, name_of(options.congestion),
       options.recv.dynamic_mpr ? ", dynamic MPR" : "",
-      options.starts_near_wrap ? ", PSNs wrap" : "");
+      options.starts_near_wrap ? ", PSNs wrap" : "", options.ev_burst, options.reorder_floor.raw());
   for (const PlannedWrite& write : options.writes) {
     text += fmt::format("  write {} queue pair {} at {} us: {} bytes{}\n",
                         write.side == Side::kA ? "A" : "B", write.queue_pair, write.at.raw() / 1000,

@@ -44,6 +44,8 @@ struct WorldOptions {
   core::ReadyToRecvAttributes recv{};  // addresses, numbers and PSNs are filled in
   core::ReadyToSendAttributes send{};
   bool starts_near_wrap = false;  // PSNs start shortly before 2^24
+  std::uint8_t ev_burst = 1;
+  Duration reorder_floor{};
 
   std::vector<PlannedWrite> writes;
   std::vector<Fault> faults;
@@ -51,6 +53,8 @@ struct WorldOptions {
 
 // A world of random shape, traffic and faults.
 WorldOptions random_world(std::uint64_t seed);
+// The same, and somebody is on the path.
+WorldOptions attacked_world(std::uint64_t seed);
 
 // For people; several lines.
 std::string describe(const WorldOptions& options);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "openmrc/sim/host_limits.h"
 #include "openmrc/sim/report/result_table.h"
 #include "openmrc/sim/result/result_json.h"
 #include "openmrc/sim/simulation.h"
@@ -35,6 +36,9 @@ int fail(const tools::MpiExchange& exchange, const std::string& text) {
 int run(const Options& options, tools::MpiExchange& exchange) {
   const auto loaded = tools::load_scenario(options.file, {.seed = options.seed});
   if (!loaded) return fail(exchange, loaded.error());
+  if (const auto fits = sim::check_host_limits(loaded->scenario); !fits) {
+    return fail(exchange, fits.error());
+  }
   const sim::RunOptions run_options{.threads = options.threads, .exchange = &exchange};
   const sim::RunResult result = sim::run(loaded->scenario, run_options);
   if (exchange.rank() != 0) return 0;

@@ -4,8 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "tools/mrc/completion/command.h"
+#include "tools/mrc/config/command.h"
 #include "tools/mrc/ctl/command.h"
 #include "tools/mrc/decode/command.h"
 #include "tools/mrc/doctor/command.h"
@@ -14,27 +19,19 @@
 #include "tools/mrc/perf/command.h"
 #include "tools/mrc/ping/command.h"
 #include "tools/mrc/sim/command.h"
+#include "tools/mrc/usage_error.h"
 
 namespace {
-
-// What went wrong and where to read more, instead of CLI11's class names.
-std::string failure_text(const CLI::App* app, const CLI::Error& error) {
-  std::string command = app->get_display_name();
-  for (auto given = app->get_subcommands(); !given.empty();
-       given = given.front()->get_subcommands()) {
-    command += " " + given.front()->get_name();
-  }
-  return std::string("mrc: ") + error.what() + "\nTry '" + command + " --help'.\n";
-}
 
 int run(int argc, char** argv) {
   CLI::App app{"OpenMRC: inspect, plan and run MRC (Multipath Reliable Connection) networks",
                "mrc"};
   app.set_version_flag("--version", "mrc " OPENMRC_VERSION);
-  app.failure_message(failure_text);
+  app.failure_message(openmrc::tools::usage_error_text);
   app.require_subcommand(0, 1);
 
   int exit_code = 0;
+  openmrc::tools::add_config_command(app, exit_code);
   openmrc::tools::add_ctl_command(app, exit_code);
   openmrc::tools::add_decode_command(app, exit_code);
   openmrc::tools::add_doctor_command(app, exit_code);
@@ -44,6 +41,10 @@ int run(int argc, char** argv) {
   openmrc::tools::add_ping_command(app, exit_code);
   openmrc::tools::add_sim_command(app, exit_code);
 
+  if (argc > 1 && std::string_view(argv[1]) == openmrc::tools::kCompleteCommand) {
+    openmrc::tools::print_completions(app, std::vector<std::string>(argv + 2, argv + argc));
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -58,8 +59,9 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  return run(argc, argv);
+int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::bad_alloc&) {
+  std::cerr << "mrc: out of memory\n";
+  return 1;
 } catch (const std::exception& error) {
   std::cerr << "mrc: " << error.what() << '\n';
   return 1;

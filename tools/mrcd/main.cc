@@ -2,8 +2,10 @@
 // mrcd: the node's agent. It holds the profiles that a controller sets, and the processes that use
 // them hear from it what changes.
 #include <fmt/core.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -11,9 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "openmrc/agent/activation.h"
+#include "openmrc/agent/admission.h"
 #include "openmrc/agent/agent.h"
 #include "openmrc/agent/agent_server.h"
 #include "openmrc/agent/agent_state_file.h"
+#include "openmrc/agent/durable_file.h"
 #include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
@@ -40,6 +45,8 @@ void catch_signals() {
 }
 // A signal between the look at the flag and the wait is noticed after this time.
 constexpr int kWaitMilliseconds = 1000;
+// Beside the clients': standard streams, the listener, epoll, the state file, some to spare.
+constexpr rlim_t kOwnDescriptors = 24;
 
 int complain(const Error& error) {
   fmt::print(stderr, "mrcd: {}\n", error.what);
@@ -50,45 +57,50 @@ int complain(const Error& error) {
 Result<host::Config, Error> load(const Options& options) {
   auto config = host::load_config(options.config);
   if (config) return *std::move(config);
-  std::string all;
-  for (const host::ConfigError& error : config.error()) {
-    all += (all.empty() ? "" : "\n") + to_string(error);
-  }
-  return failure(Error{.what = all,
+  return failure(Error{.what = to_string(config.error()),
                        .remedy = "see openmrc.toml(5); --config or $OPENMRC_CONFIG name the file"});
 }
 
+void warn(const std::string& what) { fmt::print(stderr, "mrcd: warning: {}\n", what); }
+
 Result<void, Error> restore(const std::string& file, libmrc::ProfileStore& store) {
-  const auto text = libmrc::read_state_file(file);
-  if (!text) {
-    return failure(Error{.what = text.error(), .remedy = "run as root, or name another: --state"});
+  const auto loaded = libmrc::load_state(file, store);
+  if (!loaded) return failure(loaded.error());
+  if (!loaded->found) warn(file + " does not exist yet: starting without profiles");
+  for (const std::string& each : loaded->left_out) {
+    warn("left out, because the device has changed: " + each);
   }
-  std::vector<std::string> left_out;
-  if (const auto restored = libmrc::restore_state(*text, store, left_out); !restored) {
-    return failure(Error{.what = file + ": " + restored.error(),
-                         .remedy = "move the file away to begin without profiles"});
-  }
-  for (const std::string& each : left_out) {
-    fmt::print(stderr, "mrcd: left out, because the device has changed: {}\n", each);
+  if (const auto saves = libmrc::check_replaceable(file); !saves) {
+    warn(fmt::format("changes will be refused: {}; to fix: {}", saves.error().what,
+                     saves.error().remedy));
   }
   return {};
 }
 
+// Every client has a descriptor. What cannot be had is noticed by clients, not here.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  constexpr rlim_t kNeeded = libmrc::kClientsMax + kOwnDescriptors;
+  if (limit.rlim_cur >= kNeeded) return;
+  limit.rlim_cur = std::min(kNeeded, limit.rlim_max);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 // Until a signal comes.
-int serve(libmrc::AgentServer& server, libmrc::Agent& agent, const libmrc::ProfileStore& store,
-          const std::string& file) {
-  const auto save = [&] {
-    if (!agent.take_changed()) return;
-    if (const auto written = libmrc::write_state_file(file, libmrc::state_text(store)); !written) {
-      complain(
-          {.what = written.error(), .remedy = "a restart would forget the change; see --state"});
-    }
-  };
+int serve(libmrc::AgentServer& server) {
   while (g_ending == 0) {
     if (!server.serve_once(kWaitMilliseconds)) return complain({.what = "cannot wait for clients"});
-    save();
   }
   return 0;
+}
+
+// The socket that the service manager has passed, or else one of our own.
+Result<libmrc::AgentServer, Error> open_server(const std::string& path, libmrc::Agent& agent) {
+  auto passed = libmrc::take_activation_socket();
+  if (!passed) return failure(std::move(passed.error()));
+  if (*passed) return libmrc::AgentServer::adopt(std::move(**passed), agent);
+  return libmrc::AgentServer::open(path, agent);
 }
 
 int run(const Options& options) {
@@ -103,14 +115,20 @@ int run(const Options& options) {
 
   libmrc::Agent::Names names{.host = config->name};
   for (const datapath::Port& port : config->ports) names.interfaces.push_back(port.interface);
-  libmrc::Agent agent(store, std::move(names));
+  const auto save = [&] {
+    libmrc::Outcome saved = libmrc::save_state(options.state, store);
+    if (!saved.ok()) warn(saved.why);
+    return saved;
+  };
+  libmrc::Agent agent(store, std::move(names), save);
+  raise_descriptor_limit();
   catch_signals();
-  auto server = libmrc::AgentServer::open(options.socket, agent);
+  auto server = open_server(options.socket, agent);
   if (!server) return complain(server.error());
   fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
              options.socket);
   std::cout.flush();
-  return serve(*server, agent, store, options.state);
+  return serve(*server);
 }
 
 int parse_and_run(int argc, char** argv) {

@@ -12,6 +12,10 @@
 -- packet sent from, say, port 53 looks like DNS. The option -o udp.try_heuristic_first:TRUE lets
 -- the heuristic at the end of this file claim such packets.
 --
+-- MRC has no UDP checksum (its ICRC covers more), which IPv6 allows where the protocol says so
+-- (RFC 6935) and Wireshark reports as an error. The script therefore sets the preference
+-- udp.ignore_ipv6_zero_checksum, for all of UDP; -o udp.ignore_ipv6_zero_checksum:FALSE undoes it.
+--
 -- Layers, as on the wire:
 --   Ethernet | [outer IPv6 [SRH]] | IPv6 or IPv4 | UDP | BTH |
 --     request: METH [TSETH] RETH [ImmDt] payload pad
@@ -19,6 +23,11 @@
 --   | ICRC
 
 local mrc = Proto("mrc", "Multipath Reliable Connection")
+
+-- Wireshark before 3.6 has no such function: there it is to be set by hand.
+if set_preference then
+  set_preference("udp.ignore_ipv6_zero_checksum", true)
+end
 
 -- Wireshark before 4.4 runs Lua 5.2 with bit32, later ones have only their own bit library.
 local bits = bit32 or bit
@@ -180,7 +189,7 @@ local f = {
   epreq_tsr = ProtoField.uint16("mrc.epreq.tsr", "Timestamp resolution", base.DEC, TSR_NAME,
     0x8000),
   epreq_ftype = ProtoField.uint16("mrc.epreq.ftype", "Format type", base.DEC, nil, 0x000F),
-  eprsp_op = ProtoField.uint8("mrc.eprsp.op", "Operation", base.DEC, ENDPOINT_OP_NAME, 0x30),
+  eprsp_op = ProtoField.uint8("mrc.eprsp.op", "Operation", base.DEC, ENDPOINT_OP_NAME, 0x0C),
   eprsp_timestamp = ProtoField.uint16("mrc.eprsp.timestamp", "Reflected timestamp", base.DEC),
   ep_id = ProtoField.uint16("mrc.ep.id", "Request id", base.DEC),
 
@@ -751,7 +760,7 @@ local function add_endpoint_response(p)
   end
   tree:add(f.eprsp_op, bytes:range(1, 1))
   tree:add(f.eprsp_timestamp, bytes:range(28, 2))
-  say(p, "%s id %d", ENDPOINT_OP_NAME[bytes:range(1, 1):bitfield(2, 2)], p.psn % 0x10000)
+  say(p, "%s id %d", ENDPOINT_OP_NAME[bytes:range(1, 1):bitfield(4, 2)], p.psn % 0x10000)
 end
 
 local BODY = {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/agent/profiles/ev_profile_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string>
+
+#include "openmrc/agent/profiles/profile_names.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -36,6 +40,13 @@ std::vector<EvStatus> statuses_of(const core::EvProfile& profile) {
     evs.push_back({key_at(profile, core::EvIndex(static_cast<std::uint8_t>(i))), MRC_CTL_EV_GOOD});
   }
   return evs;
+}
+
+Outcome no_such_ev(const EvKey& ev, std::size_t entries_done = 0) {
+  return refused(ENOENT,
+                 fmt::format("the profile has no EV {}@{}; `mrc ctl show` lists those it has",
+                             hex_of(ev.value), ev.port.raw()),
+                 entries_done);
 }
 
 // What can be checked of an ONLINE profile without its EVs.
@@ -221,7 +232,7 @@ Outcome EvProfileStore::edit(EvProfile& profile, const EvEdit& edit,
     found = true;
     if (!edit.all_copies) break;
   }
-  return found ? Outcome{} : refused(ENOENT, "the profile has no such EV");
+  return found ? Outcome{} : no_such_ev(edit.ev);
 }
 
 Outcome EvProfileStore::check_new_ev(const EvProfile& profile, const EvKey& ev) const {
@@ -280,7 +291,7 @@ Outcome EvProfileStore::query_states(EvProfileId id, std::span<EvStatus> evs) co
   const EvProfile& profile = find(id);
   for (std::size_t i = 0; i < evs.size(); ++i) {
     const auto found = std::ranges::find(profile.evs, evs[i].ev, &EvStatus::ev);
-    if (found == profile.evs.end()) return refused(ENOENT, "the profile has no such EV", i);
+    if (found == profile.evs.end()) return no_such_ev(evs[i].ev, i);
     evs[i].state = found->state;
   }
   return {.entries_done = evs.size()};

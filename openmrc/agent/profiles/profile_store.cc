@@ -2,6 +2,7 @@
 #include "openmrc/agent/profiles/profile_store.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace openmrc::libmrc {
 
@@ -13,6 +14,13 @@ ProfileStore::ProfileStore(const DeviceLimits& limits,
       ccs_(limits.cc_profiles_max) {
   OPENMRC_CHECK(limits.planes > 0 && limits.planes <= core::kPlanesMax,
                 "port masks name no others");
+}
+
+void ProfileStore::roll_back(Snapshot snapshot) {
+  formats_ = std::move(snapshot.formats);
+  evs_ = std::move(snapshot.evs);
+  ccs_ = std::move(snapshot.ccs);
+  disabled_ports_ = snapshot.disabled_ports;
 }
 
 Outcome ProfileStore::restore(FormatId id, FormatProfile saved) {

@@ -21,6 +21,16 @@ class ProfileStore {
   ProfileStore(const ProfileStore&) = delete;
   ProfileStore& operator=(const ProfileStore&) = delete;
 
+  // All that can change, for a change that may have to be undone.
+  struct Snapshot {
+    FormatStore formats;
+    EvProfileStore evs;
+    CcProfileStore ccs;
+    std::uint32_t disabled_ports = 0;
+  };
+  [[nodiscard]] Snapshot snapshot() const { return {formats_, evs_, ccs_, disabled_ports_}; }
+  void roll_back(Snapshot snapshot);  // one of this store
+
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
   [[nodiscard]] const FormatStore& formats() const { return formats_; }
   [[nodiscard]] EvProfileStore& evs() { return evs_; }

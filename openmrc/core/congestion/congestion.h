@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <variant>
 
 #include "openmrc/base/quantity.h"
@@ -27,6 +28,11 @@ class CongestionControl {
     signal([](const auto&) {});
   }
 
+  // So many send to the same destination at once. Told before anything is sent; later it is known
+  // better.
+  void expect_senders(std::uint32_t senders) {
+    signal([&](auto& algorithm) { algorithm.expect_senders(senders); });
+  }
   void on_sack(const SackSignal& sack) {
     signal([&](auto& algorithm) { algorithm.on_sack(sack); });
   }
@@ -40,9 +46,17 @@ class CongestionControl {
   void on_spurious_loss(ByteCount size) {
     signal([&](auto& algorithm) { algorithm.on_spurious_loss(size); });
   }
-  // A round trip in the control class, which no queue of data delays.
-  void on_base_rtt(Duration rtt) {
-    signal([&](auto& algorithm) { algorithm.on_base_rtt(rtt); });
+  // A round trip in the control class, which no queue of data delays, over one of so many planes.
+  void on_base_rtt(Duration rtt, std::size_t planes = 1) {
+    signal([&](auto& algorithm) { algorithm.on_base_rtt(rtt, planes); });
+  }
+  // Whether the base RTT is a guess.
+  [[nodiscard]] bool is_learning() const {
+    return std::visit([](const auto& algorithm) { return algorithm.is_learning(); }, algorithm_);
+  }
+  // Takes what was measured since the first signal for it, by on_base_rtt and by data.
+  void end_learning() {
+    signal([](auto& algorithm) { algorithm.end_learning(); });
   }
 
   [[nodiscard]] ByteCount window() const { return window_; }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
@@ -14,6 +16,7 @@ struct TrimSignal;
 struct LossSignal;
 class FixedWindow;
 
+// CC-46
 struct FixedWindowSettings {
   using Algorithm = FixedWindow;
 
@@ -30,16 +33,19 @@ class FixedWindow {
   explicit FixedWindow(const FixedWindowSettings& settings)
       : settings_(settings), least_rtt_(settings.base_rtt) {}
 
+  void expect_senders(std::uint32_t /*senders*/) {}
   void on_sack(const SackSignal& sack) {
     if (sack.rtt) on_base_rtt(*sack.rtt);
   }
   void on_trim(const TrimSignal& /*trim*/) {}
   void on_loss(const LossSignal& /*loss*/) {}
   void on_spurious_loss(ByteCount /*size*/) {}
-  void on_base_rtt(Duration rtt) {
+  void on_base_rtt(Duration rtt, std::size_t /*planes*/ = 1) {
     if (rtt > Duration{}) least_rtt_ = std::min(least_rtt_, rtt);
   }
+  static void end_learning() {}
 
+  [[nodiscard]] static bool is_learning() { return false; }
   [[nodiscard]] ByteCount window() const { return settings_.window; }
   [[nodiscard]] Duration base_rtt() const { return settings_.base_rtt; }
   [[nodiscard]] Duration least_rtt() const { return least_rtt_; }

@@ -33,6 +33,7 @@ void congest(Control& control) {
   }
 }
 
+// CC-46
 TEST(FixedWindow, IsNotMovedByAnything) {
   FixedWindow fixed(kFixed);
   congest(fixed);
@@ -41,6 +42,7 @@ TEST(FixedWindow, IsNotMovedByAnything) {
   EXPECT_EQ(fixed.rtt(), kFixed.base_rtt);
 }
 
+// CC-46
 TEST(CongestionControl, IsFixedIfSetSo) {
   CongestionControl control(kFixed);
   EXPECT_EQ(control.window(), kFixed.window);
@@ -61,6 +63,7 @@ TEST(CongestionControl, IsNsccIfSetSo) {
   EXPECT_GT(control.rtt(), microseconds(10));
 }
 
+// CC-8
 TEST(CongestionControl, ShowsTheWindowOfItsAlgorithmAfterEverySignal) {
   CongestionControl control(nscc_settings());
   Nscc nscc(nscc_settings());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "openmrc/base/quantity.h"
@@ -12,7 +14,7 @@ namespace openmrc::core {
 class Nscc;
 
 // What the settings of NSCC may be. The constructor brings a setting outside its range to the
-// nearest end, so that no product below leaves 63 bits.
+// nearest end, so that no product below leaves 63 bits (CC-20).
 struct NsccLimits {
   static constexpr ByteCount kMtuMax{std::int64_t{1} << 16};
   // 1.5 times what 57 Tb/s carry in 100 us. The limit of all other amounts of bytes, too.
@@ -22,7 +24,7 @@ struct NsccLimits {
   static constexpr Duration kTimeMax = seconds(2);  // of all other times
   static constexpr unsigned kQaGateMax = 30;
   // A measured base RTT below this part of the configured one is a forged or wrapped timestamp. It
-  // would take the window away with it, and for good.
+  // would take the window away with it, and for good (CC-24).
   static constexpr std::int64_t kBaseRttFloorDivisor = 4;
   // A longer round trip, in configured base RTTs, is counted as this long. No response is stronger
   // for a longer one, but the average would take longer to forget a wrong one.
@@ -54,6 +56,9 @@ struct NsccSettings {
   // Whether a round trip that is shorter than `base_rtt` becomes the new one. Not in software,
   // whose usual round trip is much longer than its luckiest.
   bool measures_base_rtt = true;
+  // Nobody knows the base RTT. `base_rtt` is then a guess, and the least that it is taken to be;
+  // all that follows from it grows with the one that is found (CC-53).
+  bool learns_base_rtt = false;
 
   bool operator==(const NsccSettings&) const = default;
 };
@@ -68,7 +73,7 @@ struct NetworkFigures {
   bool trimming;
 };
 
-// The defaults of UET 3.6.13.3 (Table 3-82) for such a network.
+// The defaults of UET 3.6.13.3 (Table 3-82) for such a network (CC-18).
 [[nodiscard]] NsccSettings nscc_defaults(const NetworkFigures& network);
 
 // The one parameter of UET that cannot be set, alpha, as the bytes by which a window grows that is
@@ -90,25 +95,36 @@ class Nscc {
  public:
   explicit Nscc(const NsccSettings& settings);
 
+  void expect_senders(std::uint32_t senders);
   void on_sack(const SackSignal& sack);
   void on_trim(const TrimSignal& trim);
   void on_loss(const LossSignal& loss);
   void on_spurious_loss(ByteCount size);
-  void on_base_rtt(Duration rtt);
+  void on_base_rtt(Duration rtt, std::size_t planes = 1);
+  void end_learning();
 
+  // Whether the base RTT is still a guess.
+  [[nodiscard]] bool is_learning() const {
+    return parameters_.learns_base_rtt && phase_ != Phase::kSteady;
+  }
   [[nodiscard]] ByteCount window() const { return ByteCount(window_); }
   [[nodiscard]] ByteCount max_window() const { return ByteCount(max_window_); }
   [[nodiscard]] Duration base_rtt() const { return Duration(base_rtt_); }
-  [[nodiscard]] Duration least_rtt() const { return Duration(least_rtt_); }
+  [[nodiscard]] Duration least_rtt() const {
+    return Duration(std::min(least_rtt_, parameters_.base_rtt));
+  }
   [[nodiscard]] Duration rtt() const { return Duration(base_rtt_ + average_delay()); }
 
  private:
   // The settings within their limits, in half the space. Bytes and nanoseconds.
   struct Parameters {
     explicit Parameters(const NsccSettings& settings);
+    // As nscc_defaults would have them for another base RTT.
+    void scale_to(std::int32_t other_base_rtt);
 
     std::int32_t mtu;
     std::int32_t base_rtt;
+    std::int32_t base_rtt_min;  // what a shorter round trip may make of it
     std::int32_t target_delay;
     std::int32_t max_window;
     std::int32_t alpha;
@@ -122,7 +138,13 @@ class Nscc {
     std::int32_t qa_threshold;
     std::uint8_t qa_gate;
     bool quick_adapt;
-    bool measures_base_rtt;
+    bool learns_base_rtt;
+  };
+
+  enum class Phase : std::uint8_t {
+    kNew,       // no signal has come
+    kLearning,  // the base RTT is a guess: there are signals, but what is a delay is not known
+    kSteady,
   };
 
   // What quick adapt wants to know of a signal.
@@ -135,16 +157,24 @@ class Nscc {
   };
 
   void begin(Instant now);
+  void on_early_sack(SackSignal sack);
+  void take_sack(const SackSignal& sack);
   [[nodiscard]] std::int64_t plausible(ByteCount bytes) const;
   void count_received(std::int64_t bytes);
   void count_ignored(std::int64_t bytes);
 
   bool apply_receiver_penalty(const SackSignal& sack, std::int64_t received);
-  std::int64_t take_rtt(Duration rtt, bool marked);
+  std::int64_t take_rtt(Duration rtt, bool marked, std::int64_t received);
   void adjust(const SackSignal& sack, std::int64_t received, std::int64_t delay, bool penalised);
 
-  void update_base_rtt(std::int64_t rtt);
-  void update_average_delay(std::int64_t delay);
+  [[nodiscard]] std::int64_t plausible(Duration rtt) const;
+  void update_base_rtt(std::int64_t rtt) {
+    if (rtt < least_rtt_) [[unlikely]]
+      shorten_base_rtt(static_cast<std::int32_t>(rtt));
+  }
+  void shorten_base_rtt(std::int32_t rtt);
+  void learn(std::int32_t base_rtt);
+  void update_average_delay(std::int64_t delay, std::int64_t bytes);
   [[nodiscard]] std::int64_t average_delay() const { return average_delay_q16_ >> 16; }
 
   void end_first_epoch(Instant now);
@@ -159,17 +189,18 @@ class Nscc {
   void drop_increase();
   void fulfill(Instant now);
   void clamp_window();
+  [[nodiscard]] std::int64_t adapted_min() const;
 
   Parameters parameters_;
 
-  bool begun_ = false;      // a signal has come
+  Phase phase_ = Phase::kNew;
   bool fast_ = false;       // fast increase is on
   bool qa_wanted_ = false;  // something was trimmed since the last quick adapt
   bool in_epoch_ = false;   // `epoch_end_` has been set
   bool first_epoch_over_ = false;
 
   std::int32_t base_rtt_;    // ns, the least seen or the configured one
-  std::int32_t least_rtt_;   // ns, the least seen
+  std::int32_t least_rtt_;   // ns, the least seen; kNotMeasured while nothing is known
   std::int32_t max_window_;  // for that base RTT
 
   std::int64_t window_;

@@ -97,6 +97,7 @@ std::string replay(const std::filesystem::path& path) {
   return trajectory.str();
 }
 
+// CC-30
 TEST(NsccGolden, EveryScenarioGoesAsItDid) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kGolden)) {

@@ -89,6 +89,7 @@ class Sender {
 
 // --- The four cases ---
 
+// CC-14
 TEST(NsccCases, NoMarkAndLittleDelayGrowsInProportionToTheDelayThatIsLeft) {
   // alpha is 4 * MTU / 12 us: of a window of which 40 % arrive with 6 us to spare, 4 * MTU * 0.2.
   Sender sender(100'000);
@@ -97,6 +98,7 @@ TEST(NsccCases, NoMarkAndLittleDelayGrowsInProportionToTheDelayThatIsLeft) {
   EXPECT_EQ(nearer.sack({.received = 40'000, .delay = microseconds(6)}), 101'638);
 }
 
+// CC-15
 TEST(NsccCases, NoMarkAndMuchDelayGrowsByTheFairIncrease) {
   // 5 MTU for a whole window, so that small windows gain on large ones.
   for (const Duration delay : {kTarget, kTarget * 3}) {
@@ -107,6 +109,7 @@ TEST(NsccCases, NoMarkAndMuchDelayGrowsByTheFairIncrease) {
   }
 }
 
+// CC-16
 TEST(NsccCases, MarkAndLittleDelayIsLeftToLoadBalancing) {
   Sender sender(100'000);
   sender.get_used_to(kTarget - nanoseconds(1));
@@ -114,6 +117,7 @@ TEST(NsccCases, MarkAndLittleDelayIsLeftToLoadBalancing) {
             100'000);
 }
 
+// CC-17
 TEST(NsccCases, MarkAndMuchDelayTakesAwayTheExcess) {
   Sender sender(100'000);
   const Duration delay = microseconds(12);
@@ -131,6 +135,7 @@ TEST(NsccCases, MarkAndMuchDelayTakesAwayTheExcess) {
 
 // --- Increases ---
 
+// CC-31
 TEST(Nscc, IncreasesTakeEffectOnceEnoughBytesArrived) {
   Sender sender(100'000);
   const Sack part{.received = 8 * kMtu / 2, .delay = kTarget};
@@ -140,6 +145,7 @@ TEST(Nscc, IncreasesTakeEffectOnceEnoughBytesArrived) {
             100'000 + 5 * kMtu * (8 * kMtu + 1) / 100'000);
 }
 
+// CC-31
 TEST(Nscc, IncreasesTakeEffectOnceAPeriodHasPassedAndThenEtaIsAdded) {
   Sender sender(100'000);
   const Duration period = microseconds(12);
@@ -157,6 +163,7 @@ NsccSettings fast_increase_only() {
   return settings;
 }
 
+// CC-32
 TEST(Nscc, GrowsFastOnceAWholeWindowMetNoQueue) {
   Sender sender(40'000, fast_increase_only());
   const Sack quiet{.received = 10'000, .delay = nanoseconds(999)};
@@ -171,6 +178,7 @@ TEST(Nscc, GrowsFastOnceAWholeWindowMetNoQueue) {
   EXPECT_EQ(sender.sack(quiet), 47'500);
 }
 
+// CC-32
 TEST(Nscc, FastIncreaseEndsWithADecrease) {
   Sender sender(40'000, fast_increase_only());
   const Sack quiet{.received = 10'000};
@@ -179,12 +187,14 @@ TEST(Nscc, FastIncreaseEndsWithADecrease) {
   EXPECT_EQ(sender.sack(quiet), 42'500);
 }
 
+// CC-19
 TEST(Nscc, NeverGrowsBeyondTheLargestWindow) {
   Sender sender(200'000);
   for (int i = 1; i < 100; ++i) sender.sack({.after = microseconds(i), .received = 50'000});
   EXPECT_EQ(sender.window(), kMaxWindow);
 }
 
+// CC-22
 TEST(Nscc, WithoutAnRttOnlyCounts) {
   Nscc nscc(nscc_defaults(kReference));
   nscc.on_loss({.now = kStart, .size = ByteCount(125'000), .in_flight = {}});
@@ -194,8 +204,48 @@ TEST(Nscc, WithoutAnRttOnlyCounts) {
   EXPECT_EQ(nscc.window().raw(), 100'000);
 }
 
+// --- The average delay ---
+
+// CC-27
+TEST(Nscc, TheAverageDelayIsThatOfTwoWindowsHoweverMuchASackReports) {
+  const auto average_after = [](std::int64_t window, std::int64_t received) {
+    Sender sender(window);
+    for (std::int64_t sum = 0; sum < 2 * window; sum += received) {
+      sender.sack({.received = received, .marked = true, .delay = kTarget - nanoseconds(1)});
+    }
+    return static_cast<double>((sender.nscc().rtt() - sender.nscc().base_rtt()).raw());
+  };
+  // 1 - 1/e of the way to the new delay.
+  const double expected = 0.632 * static_cast<double>(kTarget.raw());
+  EXPECT_NEAR(average_after(200'000, 5'000), expected, expected * 0.05);
+  EXPECT_NEAR(average_after(200'000, 20'000), expected, expected * 0.05);
+  EXPECT_NEAR(average_after(50'000, 5'000), expected, expected * 0.05);
+}
+
+// --- The hint ---
+
+// CC-21
+TEST(Nscc, WhoKnowsHowManySendBeginsWithItsShare) {
+  Nscc nscc(nscc_defaults(kReference));
+  nscc.expect_senders(1);
+  EXPECT_EQ(nscc.window().raw(), kMaxWindow);
+  nscc.expect_senders(5);
+  EXPECT_EQ(nscc.window().raw(), kMaxWindow / 5);
+  nscc.expect_senders(1'000'000);
+  EXPECT_EQ(nscc.window().raw(), kMtu);
+}
+
+TEST(Nscc, TheHintComesTooLateOnceThereIsFeedback) {
+  Sender sender(100'000);
+  sender.sack({.received = 1'000, .marked = true});
+  const std::int64_t before = sender.window();
+  sender.nscc().expect_senders(100);
+  EXPECT_EQ(sender.window(), before);
+}
+
 // --- Decreases ---
 
+// CC-33
 TEST(Nscc, OneDecreaseLeavesAtLeastHalf) {
   Sender sender(200'000);
   sender.get_used_to(milliseconds(1));  // 1 - 0.8 * 0.99 would be a fifth
@@ -207,6 +257,7 @@ TEST(Nscc, OneDecreaseLeavesAtLeastHalf) {
   EXPECT_EQ(sender.window(), (before + 614) / 2);
 }
 
+// CC-19
 TEST(Nscc, DecreasesEndAtOnePacket) {
   Sender sender(200'000);
   for (int i = 1; i < 300; ++i) {
@@ -215,6 +266,7 @@ TEST(Nscc, DecreasesEndAtOnePacket) {
   EXPECT_EQ(sender.window(), kMtu + 614) << "eta is added after each cut";
 }
 
+// CC-44
 TEST(Nscc, ATrimTakesItsSizeFromTheWindow) {
   Sender sender(100'000);
   EXPECT_EQ(sender.trim(nanoseconds(1), 50'000), 100'000 - kMtu);
@@ -222,12 +274,14 @@ TEST(Nscc, ATrimTakesItsSizeFromTheWindow) {
   EXPECT_EQ(sender.window(), kMtu);
 }
 
+// CC-44
 TEST(Nscc, TrimsRaiseTheAverageDelayTowardsTheBaseRtt) {
   Sender sender(100'000);
   for (int i = 0; i < 1'000; ++i) sender.trim(nanoseconds(1), 50'000);
   EXPECT_NEAR(static_cast<double>(sender.nscc().rtt().raw()), 24'000, 2);
 }
 
+// CC-45
 TEST(Nscc, ALossTakesItsSizeFromTheWindow) {
   Sender sender(100'000);
   const LossSignal loss{.now = kStart, .size = ByteCount(1'000), .in_flight = {}};
@@ -237,8 +291,17 @@ TEST(Nscc, ALossTakesItsSizeFromTheWindow) {
   EXPECT_EQ(sender.window(), kMtu);
 }
 
+// REL-43
+TEST(Nscc, ALossThatWasNoneIsGivenBack) {
+  Sender sender(100'000);
+  sender.nscc().on_loss({.now = kStart, .size = ByteCount(1'000), .in_flight = {}});
+  sender.nscc().on_spurious_loss(ByteCount(1'000));
+  EXPECT_EQ(sender.window(), 100'000);
+}
+
 // --- Round trip times ---
 
+// CC-28
 TEST(Nscc, DelayOfAQueueThatHasDrainedCountsLittleInTheAverage) {
   Sender sender(100'000);
   for (int i = 0; i < 1'000; ++i) sender.sack({.delay = microseconds(50)});
@@ -247,6 +310,7 @@ TEST(Nscc, DelayOfAQueueThatHasDrainedCountsLittleInTheAverage) {
   EXPECT_NEAR(static_cast<double>(sender.nscc().rtt().raw()), 62'000, 2);
 }
 
+// CC-23
 TEST(Nscc, AShorterBaseRttMakesTheLargestWindowSmaller) {
   Sender sender(200'000);
   sender.sack({.delay = microseconds(-3)});
@@ -257,6 +321,7 @@ TEST(Nscc, AShorterBaseRttMakesTheLargestWindowSmaller) {
   EXPECT_EQ(sender.nscc().base_rtt(), microseconds(9)) << "the least seen";
 }
 
+// CC-23
 TEST(Nscc, TheBaseRttStaysAsConfiguredIfItIsNotMeasured) {
   NsccSettings settings = nscc_defaults(kReference);
   settings.measures_base_rtt = false;
@@ -269,6 +334,7 @@ TEST(Nscc, TheBaseRttStaysAsConfiguredIfItIsNotMeasured) {
   EXPECT_EQ(sender.nscc().rtt(), microseconds(12));
 }
 
+// CC-24
 TEST(Nscc, NoTimestampTakesTheBaseRttBelowAQuarter) {
   Sender sender(200'000);
   sender.sack({.delay = microseconds(-12)});
@@ -281,20 +347,27 @@ TEST(Nscc, NoTimestampTakesTheBaseRttBelowAQuarter) {
 
 // --- Quick adapt ---
 
+// CC-34
 TEST(NsccQuickAdapt, TakesWhatArrivedForTheWindow) {
   Sender sender(200'000);
   sender.sack({.received = 20'000, .marked = true});
   EXPECT_EQ(sender.trim(kEpoch, 60'000), 20'000);
 }
 
-TEST(NsccQuickAdapt, LeavesThreePacketsIfLessArrived) {
+// CC-36
+TEST(NsccQuickAdapt, LeavesAPacketIfLessArrived) {
   Sender sender(200'000);
-  EXPECT_EQ(sender.trim(kEpoch, 60'000), 3 * kMtu);
+  EXPECT_EQ(sender.trim(kEpoch, 60'000), kMtu);
 }
 
 // That others send to the receiver too is known from the first packet that is trimmed there.
+// CC-37
 TEST(NsccQuickAdapt, DoesNotWaitForTheEndOfTheFirstEpochWhenTheLastHopTrims) {
-  Nscc nscc(nscc_defaults(kReference));
+  NetworkFigures fast = kReference;
+  fast.link_bits_per_second *= 8;
+  Nscc nscc(nscc_defaults(fast));
+  const std::int64_t least = nscc.max_window().raw() / 64;
+  ASSERT_GT(least, kMtu);
   const auto trim = [&](Duration after, bool last_hop) {
     nscc.on_trim({.now = kStart + after,
                   .size = ByteCount(kMtu),
@@ -302,11 +375,12 @@ TEST(NsccQuickAdapt, DoesNotWaitForTheEndOfTheFirstEpochWhenTheLastHopTrims) {
                   .last_hop = last_hop});
     return nscc.window().raw();
   };
-  EXPECT_EQ(trim({}, false), kMaxWindow - kMtu) << "another path may be free";
-  EXPECT_EQ(trim(nanoseconds(1), true), 3 * kMtu);
-  EXPECT_EQ(trim(nanoseconds(2), true), 2 * kMtu) << "the second epoch is as long as ever";
+  EXPECT_EQ(trim({}, false), nscc.max_window().raw() - kMtu) << "another path may be free";
+  EXPECT_EQ(trim(nanoseconds(1), true), least);
+  EXPECT_EQ(trim(nanoseconds(2), true), least - kMtu) << "the second epoch is as long as ever";
 }
 
+// CC-34
 TEST(NsccQuickAdapt, WaitsForTheEndOfItsEpochAndThenRemembersTheTrim) {
   Sender sender(200'000);
   sender.sack({.received = 20'000, .marked = true});
@@ -314,6 +388,7 @@ TEST(NsccQuickAdapt, WaitsForTheEndOfItsEpochAndThenRemembersTheTrim) {
   EXPECT_EQ(sender.sack({.after = kEpoch, .received = 5'000, .in_flight = 55'000}), 25'000);
 }
 
+// CC-34
 TEST(NsccQuickAdapt, HappensOnceInAnEpoch) {
   Sender sender(200'000);
   sender.sack({.received = 20'000, .marked = true});
@@ -322,6 +397,7 @@ TEST(NsccQuickAdapt, HappensOnceInAnEpoch) {
   EXPECT_EQ(sender.trim(kEpoch * 2, 0), kMtu) << "nothing arrived in the second";
 }
 
+// CC-35
 TEST(NsccQuickAdapt, IgnoresMarksOnWhatWasInFlight) {
   Sender sender(200'000);
   sender.get_used_to(kTarget * 2);
@@ -339,6 +415,7 @@ TEST(NsccQuickAdapt, IgnoresMarksOnWhatWasInFlight) {
       20'000);
 }
 
+// CC-35
 TEST(NsccQuickAdapt, NoLongerIgnoresWhatWasTrimmedOrLost) {
   Sender sender(200'000);
   sender.get_used_to(kTarget * 2);
@@ -360,6 +437,7 @@ TEST(NsccQuickAdapt, ForgetsAnOldTrim) {
   EXPECT_GT(sender.sack({.after = kEpoch * 2, .received = 5'000}), 20'000);
 }
 
+// CC-34
 TEST(NsccQuickAdapt, CancelsTheIncreaseThatWasOwed) {
   Sender sender(200'000);
   sender.sack({.received = 20'000, .delay = kTarget});
@@ -375,6 +453,7 @@ TEST(NsccQuickAdapt, StillGrowsWithWhatIsNotMarked) {
   EXPECT_GT(sender.sack({.after = kEpoch, .received = 40'000, .delay = kTarget}), 20'000);
 }
 
+// CC-34
 TEST(NsccQuickAdapt, NotWhenEnoughArrived) {
   Sender enough(200'000);
   enough.sack({.received = kMaxWindow / 8, .marked = true});
@@ -398,6 +477,7 @@ TEST(NsccQuickAdapt, NotWithTheFirstSignal) {
   EXPECT_EQ(nscc.window().raw(), kMaxWindow - kMtu);
 }
 
+// CC-34
 TEST(NsccQuickAdapt, ByDelayAloneOnlyWhereNothingIsTrimmed) {
   const Sack late{.after = kEpoch * 2, .received = 20'000, .delay = microseconds(49)};
   Sender trimming(200'000);
@@ -425,12 +505,14 @@ void receive_with_penalty(Sender& sender, std::int64_t bytes, std::uint8_t penal
   }
 }
 
+// CC-40
 TEST(NsccReceiverPenalty, Of64OverOneRttHalvesTheWindow) {
   Sender sender(200'000);
   receive_with_penalty(sender, 200'000, 64);
   EXPECT_NEAR(static_cast<double>(sender.window()), 100'000, kMtu);
 }
 
+// CC-40
 TEST(NsccReceiverPenalty, Of127LeavesOnePacket) {
   for (const std::uint8_t penalty : {std::uint8_t{127}, std::uint8_t{255}}) {
     Sender sender(200'000);
@@ -439,11 +521,13 @@ TEST(NsccReceiverPenalty, Of127LeavesOnePacket) {
   }
 }
 
+// CC-40
 TEST(NsccReceiverPenalty, StartsFromWhatTheSenderUses) {
   Sender sender(200'000);
   EXPECT_EQ(sender.sack({.received = 10'000, .in_flight = 50'000, .penalty = 64}), 55'000);
 }
 
+// CC-42
 TEST(NsccReceiverPenalty, IsUndoneOnRequestOnly) {
   Sender sender(200'000);
   receive_with_penalty(sender, 200'000, 64);
@@ -462,6 +546,7 @@ TEST(NsccReceiverPenalty, RestoringWithoutAPenaltyChangesNothing) {
   EXPECT_EQ(sender.sack({.marked = true, .restore = true}), 200'000);
 }
 
+// CC-41
 TEST(NsccReceiverPenalty, SuppressesIncreases) {
   Sender sender(100'000);
   sender.sack({.received = 30'000, .delay = kTarget});  // owed, but not yet added
@@ -479,6 +564,7 @@ TEST(NsccReceiverPenalty, SuppressesIncreases) {
 
 // --- Settings ---
 
+// CC-18
 TEST(NsccDefaults, AreThoseThatTheUecSimulatorPrints) {
   // 800 Gb/s, leaf and spine. The simulator's MTU counts 64 bytes of headers that it leaves out of
   // these formulas; its base RTT is 8168.56 ns.
@@ -501,12 +587,14 @@ TEST(NsccDefaults, AreThoseThatTheUecSimulatorPrints) {
   EXPECT_EQ(settings.qa_threshold, kNoQaThreshold);
 }
 
+// CC-18
 TEST(NsccDefaults, WithoutTrimmingAllowMoreDelay) {
   const NsccSettings settings = nscc_defaults(without_trimming(kReference));
   EXPECT_EQ(settings.target_delay, microseconds(12));
   EXPECT_EQ(settings.qa_threshold, microseconds(48));
 }
 
+// CC-18
 TEST(NsccDefaults, OfTheReferenceNetworkAreUnscaled) {
   const NsccSettings settings = nscc_defaults(kReference);
   EXPECT_EQ(settings.max_window.raw(), kMaxWindow);
@@ -523,6 +611,7 @@ TEST(NsccDefaults, OfASlowLinkStillLetOnePacketGo) {
 
 // --- Arithmetic ---
 
+// CC-30
 TEST(NsccArithmetic, HasRoomFor800GigabitOver100Microseconds) {
   const NsccSettings settings = nscc_defaults({.mtu = ByteCount(9'216),
                                                .base_rtt = microseconds(100),
@@ -586,6 +675,7 @@ void expect_sane_whatever_comes(const NsccSettings& settings, std::uint64_t seed
   }
 }
 
+// CC-12
 TEST(NsccArithmetic, KeepsTheWindowInItsBoundsWhateverThePeerSays) {
   expect_sane_whatever_comes(nscc_defaults(kReference), 1);
   expect_sane_whatever_comes(nscc_defaults(without_trimming(kReference)), 2);
@@ -596,6 +686,7 @@ TEST(NsccArithmetic, KeepsTheWindowInItsBoundsWhateverThePeerSays) {
                              3);
 }
 
+// CC-20
 TEST(NsccArithmetic, KeepsTheWindowInItsBoundsWhateverTheSettingsAre) {
   expect_sane_whatever_comes(
       nscc_defaults({ByteCount(kLargest), Duration(kLargest), kLargest, true}), 1);

@@ -17,6 +17,10 @@ class GrowingRing {
   static_assert(std::is_trivially_copyable_v<T>, "elements are moved as bytes");
 
  public:
+  // So many elements need no more memory.
+  void reserve(std::size_t elements) {
+    while (capacity_ < elements) grow();
+  }
   void push(const T& element) {
     if (size() == capacity_) grow();
     elements_[pushed_++ & (capacity_ - 1)] = element;

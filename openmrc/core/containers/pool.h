@@ -55,9 +55,9 @@ class Pool {
   bool grow() {
     if (slabs_.size() == slabs_max_) return false;
     const std::size_t first = slabs_.size() << kSlabShift;
-    slabs_.push_back(std::make_unique<T[]>(kSlabSize));
     // Room for every element, so that giving back never allocates.
     free_.reserve(first + kSlabSize);
+    slabs_.push_back(std::make_unique<T[]>(kSlabSize));
     for (std::size_t i = kSlabSize; i > 0; --i) {
       free_.push_back(static_cast<PoolIndex>(first + i - 1));
     }

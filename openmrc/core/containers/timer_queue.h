@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -33,11 +34,14 @@ struct Timer {
 // early and arms again. So a packet costs a comparison, whatever the number of queue pairs.
 class TimerQueue {
  public:
+  // So many deadlines need no more memory.
+  void reserve(std::size_t deadlines) { heap_.reserve(deadlines); }
+
   // Wakes the owner at `when` or before.
   void arm(Timer& timer, TimerOwner owner, Instant when) {
     if (when >= timer.armed) return;
-    timer.armed = when;
     heap_.push_back({when, owner});
+    timer.armed = when;
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
   }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "openmrc/base/time.h"
+
 // Every limit of the core that is not a setting. The limits that are settings are in settings.h.
 namespace openmrc::core {
 
@@ -21,18 +23,27 @@ inline constexpr unsigned kExponentialRetriesInfinite = 25;
 inline constexpr std::uint32_t kMtuMax = 8192;
 inline constexpr std::uint32_t kMtuMin = 16;
 
-// Acknowledgements, SACKs, NACKs, probes and responses that wait for a port. What does not fit is
+// Acknowledgements, SACKs, NACKs and probes that wait for a port. What does not fit is
 // dropped and counted: a flood costs this much memory, and the protocol recovers from losing any.
+// Peers share it, see PeerShares. REL-89
 inline constexpr std::size_t kControlQueueMax = 4096;
+// Of these, as many are free for all; of the others nobody has more than are left.
+inline constexpr std::size_t kControlUnshared = 256;
 
-// Endpoint responses may take a quarter of that, so that a flood of requests to queue pair 0x2 does
-// not push out the SACKs of working connections.
-inline constexpr std::size_t kEndpointResponsesQueuedMax = kControlQueueMax / 4;
+// Endpoint responses that wait for a port: what a flood of requests to queue pair 0x2 costs. They
+// have a queue of their own, so that they do not push out the SACKs of connections (REL-90).
+inline constexpr std::size_t kEndpointResponsesQueuedMax = 1024;
 
-// Endpoint requests whose answers are awaited; older ones are abandoned.
-inline constexpr std::size_t kEndpointRequestsAwaitedMax = 1024;
+// EV probes of paths to one host whose answers are awaited; older ones are abandoned. Twice as many
+// as an EV profile has paths. 12 bytes each, so 6 KiB for a host at the most.
+inline constexpr std::size_t kProbesAwaitedMax = 512;
 
-// Events that have not been fetched; further ones are dropped and counted.
+// Endpoint requests of the endpoint's owner whose answers are awaited, and for how long: beyond the
+// one they are refused, after the other they are abandoned if their number is needed.
+inline constexpr std::size_t kAskedMax = 512;
+inline constexpr Duration kAskedAwaitedFor = seconds(1);
+
+// Events that have not been fetched; further ones are dropped and counted (PATH-80).
 inline constexpr std::size_t kEventsMax = 1024;
 
 // A burst of at most so many packets sends its data before its control packets.

@@ -9,6 +9,7 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/quantity.h"
+#include "openmrc/base/secret_numbers.h"
 #include "openmrc/base/time.h"
 #include "openmrc/core/memory/memory_regions.h"
 #include "openmrc/core/paths/path_health.h"
@@ -22,7 +23,7 @@ namespace openmrc::core {
 using EvProfileId = Strong<struct EvProfileIdTag, std::uint32_t>;
 using CcProfileId = Strong<struct CcProfileIdTag, std::uint32_t>;
 
-// MRC 7.5.2: when a responder reports. The defaults are those of Ultra Ethernet.
+// MRC 7.5.2 (REL-15): when a responder reports. The defaults are those of Ultra Ethernet.
 struct SackSettings {
   std::uint32_t threshold_bytes = 16 * 1024;  // of payload since the last SACK
   std::uint32_t packet_bytes_min = 1024;      // what a smaller packet counts as
@@ -32,9 +33,21 @@ struct SackSettings {
 // The numbers of endpoint requests (MRC 7.3), which answers repeat. Endpoints that share a UDP port
 // tell by them whose an answer is: each has the numbers with the same upper bits. All endpoints of
 // a network leave equally many low bits to count with; see docs/protocol/choices.md.
+//
+// The lower half of an endpoint's numbers is for probes of paths to peers, and counted for each
+// host by itself; the upper half for all other requests.
 struct RequestIds {
   std::uint16_t base = 0;          // the upper bits; the others are zero
   std::uint16_t counted = 0xffff;  // ones in the low bits that count
+
+  // Ones in the bits that count within a half.
+  [[nodiscard]] constexpr std::uint16_t in_half() const { return counted >> 1; }
+  [[nodiscard]] constexpr std::uint16_t lower(std::size_t number) const {
+    return static_cast<std::uint16_t>(base | (number & in_half()));
+  }
+  [[nodiscard]] constexpr std::uint16_t upper(std::size_t number) const {
+    return static_cast<std::uint16_t>(lower(number) | (in_half() + 1));
+  }
 
   // The numbers of endpoint `slot` of up to 64: bits 15 to 10 are the slot.
   static constexpr RequestIds of_slot(std::uint8_t slot) {
@@ -58,6 +71,11 @@ struct EndpointSettings {
   // written as ::ffff:a.b.c.d.
   std::vector<wire::Ipv6Address> addresses{};
   Qpn first_qpn = kFirstUsableQpn;  // numbers are given out from here on
+  std::size_t qpns = 0;             // how many; 0: as many as there may be queue pairs
+  // From which queue pair numbers and keys are drawn, so that nobody can guess them; endpoints with
+  // the same secret give regions the same keys. Without it they are given out in order, for
+  // simulations.
+  std::optional<SecretNumbers::Key> secret{};
   PKey pkey = wire::kPKeyDefault;
   wire::UdpPort udp_port = wire::kUdpPortRoce;
   SackSettings sack{};
@@ -76,9 +94,12 @@ struct EndpointSettings {
   // For answers to hosts that are no peers; null: to their address, by whatever route it has.
   std::shared_ptr<const ReturnRoutes> return_routes{};
   EndpointLimits limits{};
+  // Deadlines, control packets, events and completions, so many of each, for which there is memory
+  // from the beginning.
+  std::size_t queues_reserved = 0;
 };
 
-// MRC 10.1.2 (Table 10-1): attributes of a queue pair, step by step.
+// MRC 10.1.2 (QP-5, QP-10; Table 10-1): attributes of a queue pair, step by step.
 struct InitAttributes {
   ProtectionDomain domain{};
   EvProfileId ev_profile{};
@@ -111,6 +132,9 @@ struct ReadyToSendAttributes {
   std::uint8_t timeout = 8;
   std::uint8_t linear_retries = 7;
   std::uint8_t exponential_retries = 14;  // 25: for ever
+  // How many hosts will send to this peer at once, as far as the application knows: the first
+  // window is its share of an equal division.
+  std::uint32_t senders = 1;
 };
 
 }  // namespace openmrc::core

@@ -14,7 +14,7 @@
 // What the application posts, and how it is kept until it is done.
 namespace openmrc::core {
 
-// MRC 5.1, 6.2: RDMA WRITE, with immediate or without.
+// MRC 5.1, 6.2 (QP-22): RDMA WRITE, with immediate or without.
 struct WriteRequest {
   WorkId id = 0;
   // The data; it must stay until the completion. Only a length where the bytes do not matter.

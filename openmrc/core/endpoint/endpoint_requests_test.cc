@@ -2,10 +2,12 @@
 // Probes of paths, port status, and what an endpoint makes of them.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <vector>
 
 #include "openmrc/core/endpoint/endpoint.h"
+#include "openmrc/wire/field/connection_id.h"
 #include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
@@ -53,6 +55,14 @@ EndpointRequest port_status(std::uint32_t mask, std::uint16_t id = 0x4321) {
                    .sent = {.ticks = 0x1357}}};
 }
 
+// By which planes the packets of a new write leave.
+std::set<Plane> planes_of_a_write(ScriptedPeer& peer) {
+  peer.post(1, 20 * kMtu);
+  std::set<Plane> planes;
+  for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
+  return planes;
+}
+
 // The peer says that the path is bad.
 void make_bad(ScriptedPeer& peer, Ev ev) {
   wire::Sack sack = peer.sack(0);
@@ -64,7 +74,7 @@ void make_bad(ScriptedPeer& peer, Ev ev) {
 
 // ---- answering ----
 
-// MRC 7.4.7
+// MRC 7.4.7 (PATH-46, WIRE-31, WIRE-74)
 TEST(EndpointRequests, AnEvProbeIsAnsweredWithItsNumberAndTimestamp) {
   ScriptedPeer peer;
   peer.deliver(EndpointRequest{.id = EndpointRequestId(0xbeef),
@@ -79,7 +89,7 @@ TEST(EndpointRequests, AnEvProbeIsAnsweredWithItsNumberAndTimestamp) {
   EXPECT_EQ(peer.count(Count::kEndpointResponsesSent), 1U);
 }
 
-// MRC 7.3
+// MRC 7.3 (PATH-46, PATH-47)
 TEST(EndpointRequests, AProbeOfAnUnknownPeerIsAnsweredTheWayItCame) {
   ScriptedPeer peer({.planes = 2});
   const wire::Ipv6Address unknown_peer = peer.address(1, 99);
@@ -111,6 +121,7 @@ class OneReturnRoute final : public ReturnRoutes {
   wire::Ipv6Address outer_;
 };
 
+// PATH-47
 TEST(EndpointRequests, AnAnswerToAnUnknownPeerTakesTheReturnRouteIfThereIsOne) {
   const wire::Ipv6Address known = ScriptedPeer().address(0, 99);
   const wire::Ipv6Address outer = ScriptedPeer().address(0, 77);
@@ -133,6 +144,7 @@ bool is_control(const Transmit& sent) {
   return sent.packet.traffic_class == wire::TrafficClass::kControl;
 }
 
+// CC-5
 TEST(EndpointOrder, DataLeavesBeforeControlInASmallBurstAndBehindItInALargeOne) {
   for (const std::uint32_t packets : {3U, 12U}) {
     ScriptedPeer peer;
@@ -148,7 +160,7 @@ TEST(EndpointOrder, DataLeavesBeforeControlInASmallBurstAndBehindItInALargeOne) 
 
 // ---- asking ----
 
-// MRC 7.3
+// MRC 7.3 (PATH-45)
 TEST(EndpointRequests, APathIsProbedOnRequestWhateverItsState) {
   ScriptedPeer peer;
   const Ev bad = peer.ev(2);
@@ -234,7 +246,7 @@ TEST(EndpointRequests, OnlyPathsOfConnectedQueuePairsAreProbed) {
 
 // ---- bad paths ----
 
-// MRC 7.4.7
+// MRC 7.4.7 (PATH-45, PATH-49)
 TEST(EndpointRequests, ABadPathIsProbedAfterOneRoundTripThenEverMoreSeldom) {
   ScriptedPeer peer;
   const Ev bad = peer.ev(2);
@@ -254,7 +266,7 @@ TEST(EndpointRequests, ABadPathIsProbedAfterOneRoundTripThenEverMoreSeldom) {
   EXPECT_EQ(peer.count(Count::kEvProbesSent), 7U);
 }
 
-// MRC 7.4.7
+// MRC 7.4.7 (PATH-50)
 TEST(EndpointRequests, ABadPathIsProbedEvery100MillisecondsAtTheLeast) {
   ScriptedPeer peer;
   make_bad(peer, peer.ev(2));
@@ -264,7 +276,7 @@ TEST(EndpointRequests, ABadPathIsProbedEvery100MillisecondsAtTheLeast) {
   EXPECT_EQ(peer.now() - last, milliseconds(100));
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-21, PATH-51, PATH-79)
 TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeProbeSuccesses) {
   ScriptedPeer peer;
   const Ev bad = peer.ev(2);
@@ -285,7 +297,7 @@ TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeProbeSuccesses) {
   EXPECT_TRUE(peer.await_packets(seconds(1)).empty()) << "no more probes";
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-51)
 TEST(EndpointRequests, TheProbeSuccessesMustBeConsecutive) {
   ScriptedPeer peer;
   make_bad(peer, peer.ev(2));
@@ -308,7 +320,7 @@ TEST(EndpointRequests, ABadPathCarriesDataAgainOnceItIsGood) {
   EXPECT_EQ(evs.size(), 2U);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-30, PATH-38)
 TEST(EndpointRequests, ABackupOfTheSamePlaneReplacesABadPath) {
   const EvFormat format{.mode = EvFormatMode::kStev, .slot_widths = {16, 16}};
   const std::vector<EvField> fields{{.width = 16, .max = 255, .mask = 255},
@@ -350,7 +362,7 @@ TEST(EndpointRequests, AProbeOfAPeerThatIsGoneIsNotSentToTheNext) {
   EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-12, PATH-25, PATH-67)
 TEST(EndpointRequests, ADeniedPathCarriesNothingUntilItIsAllowedAgain) {
   ScriptedPeer peer;
   const EvIndex denied(1);
@@ -366,7 +378,7 @@ TEST(EndpointRequests, ADeniedPathCarriesNothingUntilItIsAllowedAgain) {
   EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kGood);
 }
 
-// MRC 9.3.1: all paths in use may have failed.
+// MRC 9.3.1 (PATH-52): all paths in use may have failed.
 TEST(EndpointRequests, OneAnswerIsEnoughIfNothingElseIsHeardOfThePeer) {
   for (const bool silent : {false, true}) {
     ScriptedPeer peer({.evs_per_plane = 32, .timeout = 16});
@@ -383,7 +395,7 @@ TEST(EndpointRequests, OneAnswerIsEnoughIfNothingElseIsHeardOfThePeer) {
 
 // ---- reverse paths ----
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-70)
 TEST(EndpointRequests, WhoOnlyReceivesProbesOnePathInEachRoundTrip) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -398,7 +410,7 @@ TEST(EndpointRequests, WhoOnlyReceivesProbesOnePathInEachRoundTrip) {
   EXPECT_EQ(ev_probes(peer.collect()).size(), 0U) << "nothing has arrived";
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-70)
 TEST(EndpointRequests, WhoSendsTooDoesNotProbe) {
   ScriptedPeer peer;
   peer.post(1, kMtu);
@@ -407,7 +419,7 @@ TEST(EndpointRequests, WhoSendsTooDoesNotProbe) {
   EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-68)
 TEST(EndpointRequests, ControlPacketsTakeThePathThatWasLastSeenToWork) {
   ScriptedPeer peer({.evs_per_plane = 32});
   Ev confirmed{};
@@ -430,7 +442,7 @@ TEST(EndpointRequests, ControlPacketsTakeThePathThatWasLastSeenToWork) {
   EXPECT_LE(evs.size(), 3U) << "of three round trips";
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-69)
 TEST(EndpointRequests, ControlPacketsUseEveryPlane) {
   ScriptedPeer peer({.planes = 4});
   std::set<Plane> planes;
@@ -441,7 +453,7 @@ TEST(EndpointRequests, ControlPacketsUseEveryPlane) {
   EXPECT_EQ(planes.size(), 4U);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-72)
 TEST(EndpointRequests, ControlPacketsLeaveAPlaneWhoseProbesGoUnanswered) {
   ScriptedPeer peer({.planes = 2});
   for (std::int64_t i = 0; i < 20; ++i) {
@@ -474,7 +486,7 @@ TEST(EndpointRequests, ControlPacketsDoNotTakeADeniedPathThoughItsProbeIsAnswere
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-71)
 TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsSuspectUntilItsNextIsAnswered) {
   ScriptedPeer peer({.evs_per_plane = 32});
   peer.deliver(peer.write(0));
@@ -494,7 +506,7 @@ TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsSuspectUntilItsNextIsAnswere
   EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kGood);
 }
 
-// MRC 9.3.1: the peer is not heard to have heard us.
+// MRC 9.3.1 (PATH-74): the peer is not heard to have heard us.
 TEST(EndpointRequests, AReliabilityProbeHasTheWayBackProbedAndAnswersTakeManyPaths) {
   ScriptedPeer peer({.evs_per_plane = 32});
   peer.deliver(peer.write(0));
@@ -512,7 +524,7 @@ TEST(EndpointRequests, AReliabilityProbeHasTheWayBackProbedAndAnswersTakeManyPat
   EXPECT_GE(answers.size(), 16U);
 }
 
-// MRC 7.4.6: what a flood of probes costs is bounded.
+// MRC 7.4.6 (PATH-74): what a flood of probes costs is bounded.
 TEST(EndpointRequests, OnlyOneReliabilityProbeInARoundTripStartsASearch) {
   ScriptedPeer peer({.evs_per_plane = 32});
   peer.deliver(peer.write(0));
@@ -526,7 +538,7 @@ TEST(EndpointRequests, OnlyOneReliabilityProbeInARoundTripStartsASearch) {
 
 // ---- port status ----
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-1, PATH-57, WIRE-73)
 TEST(EndpointRequests, APeerIsToldOfAPortThatWentDownUntilItAnswers) {
   ScriptedPeer peer({.planes = 2});
   peer.endpoint().set_port(peer.now(), kPlane1, false);
@@ -545,7 +557,7 @@ TEST(EndpointRequests, APeerIsToldOfAPortThatWentDownUntilItAnswers) {
   EXPECT_EQ(request_of(told[0]).erth.port_status_mask, 0b110U);
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-58)
 TEST(EndpointRequests, TheAnswerToAnEarlierTellingOfTheSameCounts) {
   // The way there and back may take longer than the distance of the repeats.
   ScriptedPeer peer({.planes = 2});
@@ -564,7 +576,7 @@ TEST(EndpointRequests, NobodyIsToldOfAPortThatDidNotChange) {
   EXPECT_TRUE(peer.collect().empty());
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-59)
 TEST(EndpointRequests, ANewPeerIsToldOfAPortThatIsDown) {
   ScriptedPeer peer({.planes = 2});
   peer.endpoint().set_port(peer.now(), kPlane1, false);
@@ -575,20 +587,16 @@ TEST(EndpointRequests, ANewPeerIsToldOfAPortThatIsDown) {
   EXPECT_EQ(std::get<wire::Ipv6Route>(told[0].packet.route).destination, peer.address(0, 9));
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-28, PATH-56)
 TEST(EndpointRequests, NothingLeavesByAPortThatIsDown) {
   ScriptedPeer peer({.planes = 2});
   peer.endpoint().set_port(peer.now(), kPlane1, false);
-  peer.post(1, 20 * kMtu);
-  for (const Transmit& packet : peer.collect()) EXPECT_EQ(packet.plane, kPlane0);
+  EXPECT_EQ(planes_of_a_write(peer), std::set{kPlane0});
   peer.endpoint().set_port(peer.now(), kPlane1, true);
-  peer.post(2, 20 * kMtu);
-  std::set<Plane> planes;
-  for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
-  EXPECT_EQ(planes.size(), 2U);
+  EXPECT_EQ(planes_of_a_write(peer).size(), 2U);
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-60, PATH-64)
 TEST(EndpointRequests, ThePortStatusOfAPeerIsAppliedAndAnswered) {
   ScriptedPeer peer({.planes = 2});
   peer.deliver(port_status(0b010));
@@ -597,16 +605,95 @@ TEST(EndpointRequests, ThePortStatusOfAPeerIsAppliedAndAnswered) {
   EXPECT_EQ(responses[0].id, EndpointRequestId(0x4321));
   EXPECT_EQ(responses[0].eeth.tx_ticks, 0x1357);
   EXPECT_EQ(peer.count(Count::kPortStatusReceived), 1U);
-  peer.post(1, 20 * kMtu);
-  for (const Transmit& packet : peer.collect()) EXPECT_EQ(packet.plane, kPlane0);
+  EXPECT_EQ(planes_of_a_write(peer), std::set{kPlane0});
   peer.deliver(port_status(0b110));
-  peer.post(2, 20 * kMtu);
-  std::set<Plane> planes;
-  for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
-  EXPECT_EQ(planes.size(), 2U);
+  EXPECT_EQ(planes_of_a_write(peer).size(), 2U);
 }
 
-// MRC 11.5
+// MRC 7.4.8 (PATH-64): MRC has no authentication; that the port answers proves the contrary.
+// SEC-21, SEC-22
+TEST(EndpointRequests, APortThatIsSaidToBeDownIsProbedAndUsedAgainOnceItAnswers) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010));
+  const Sent probes = ev_probes(peer.collect());
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(probes[0].plane, kPlane1);
+  peer.advance(kRtt);
+  EXPECT_FALSE(peer.peer().remote_ports.has(kPlane1));
+  answer(peer, probes[0]);
+  EXPECT_TRUE(peer.peer().remote_ports.has(kPlane1));
+  EXPECT_EQ(peer.count(Count::kPortStatusRefuted), 1U);
+  EXPECT_EQ(planes_of_a_write(peer).size(), 2U);
+}
+
+// MRC 7.4.8 (SEC-21)
+TEST(EndpointRequests, APortThatIsDownIsProbedOverItsPathsEverMoreSeldom) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010));
+  std::vector<Duration> distances;
+  std::set<Ev> evs;
+  Instant last = peer.now();
+  (void)peer.collect();
+  for (int i = 0; i < 5; ++i) {
+    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
+    ASSERT_EQ(probes.size(), 1U);
+    evs.insert(ev_of(probes[0]));
+    distances.push_back(peer.now() - last);
+    last = peer.now();
+  }
+  EXPECT_EQ(distances, (std::vector{kRtt * 2, kRtt * 4, kRtt * 8, kRtt * 16, kRtt * 32}));
+  EXPECT_EQ(evs.size(), 4U) << "all of the plane's";
+  EXPECT_FALSE(peer.peer().remote_ports.has(kPlane1));
+}
+
+// MRC 7.4.8 (SEC-23)
+TEST(EndpointRequests, AfterAFalsePortStatusTheNextIsBelievedOnlyIfTheProbeIsNotAnswered) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010, 1));
+  answer(peer, ev_probes(peer.collect()).at(0));
+  peer.advance(kRtt);
+  peer.deliver(port_status(0b010, 2));
+  EXPECT_TRUE(peer.peer().remote_ports.has(kPlane1));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
+  peer.advance(kRtt * 2);
+  EXPECT_FALSE(peer.peer().remote_ports.has(kPlane1)) << "it had no answer";
+  peer.deliver(port_status(0b110, 3));
+  EXPECT_TRUE(peer.peer().remote_ports.has(kPlane1));
+  peer.advance(PortClaims::kDistrustFor);
+  peer.deliver(port_status(0b010, 4));
+  EXPECT_FALSE(peer.peer().remote_ports.has(kPlane1)) << "as in the beginning";
+}
+
+// MRC 7.4.8 (SEC-23)
+TEST(EndpointRequests, APortThatWasDownAndAnswersAgainMayBeSaidToBeDownAgain) {
+  ScriptedPeer peer({.planes = 2});
+  peer.deliver(port_status(0b010, 1));
+  (void)peer.collect();
+  const Sent probes = ev_probes(peer.await_packets(kRtt * 2));
+  answer(peer, probes.at(0));
+  EXPECT_TRUE(peer.peer().remote_ports.has(kPlane1));
+  peer.deliver(port_status(0b010, 2));
+  EXPECT_FALSE(peer.peer().remote_ports.has(kPlane1));
+}
+
+// MRC 7.4.8 (SEC-24)
+TEST(EndpointRequests, AFloodOfPortStatusesDoesNotMakeAFloodOfProbes) {
+  ScriptedPeer peer({.planes = 2});
+  for (std::uint16_t i = 0; i < 1000; ++i) peer.deliver(port_status(i % 2 == 0 ? 0b010 : 0b110, i));
+  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
+}
+
+// MRC 7.4.8 (SEC-20), 9.3.1 (PATH-66)
+TEST(EndpointRequests, APortThatIsDownHereDoesNotAnswer) {
+  ScriptedPeer peer({.planes = 2});
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  (void)peer.collect();
+  peer.deliver(EndpointRequest{}, {.plane = kPlane1});
+  EXPECT_TRUE(peer.collect_only<EndpointResponse>().empty());
+  EXPECT_EQ(peer.count(Count::kDropUnwelcomePlane), 1U);
+}
+
+// MRC 11.5 (PATH-60)
 TEST(EndpointRequests, APortStatusConcernsOnlyThePeerItComesFrom) {
   ScriptedPeer peer({.planes = 2});
   const Qpn other = peer.connect(Qpn(0x777), 9);
@@ -615,7 +702,7 @@ TEST(EndpointRequests, APortStatusConcernsOnlyThePeerItComesFrom) {
   EXPECT_TRUE(peer.endpoint().peer_of(other)->remote_ports.has(kPlane0));
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-62)
 TEST(EndpointRequests, APortStatusThatWasOvertakenIsNotApplied) {
   ScriptedPeer peer({.planes = 2});
   peer.deliver(port_status(0b010, 3));
@@ -629,7 +716,7 @@ TEST(EndpointRequests, APortStatusThatWasOvertakenIsNotApplied) {
   EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b01)) << "nothing is on its way for so long";
 }
 
-// MRC 7.4.8: the endpoints of one host share its addresses, and each tells of its ports.
+// MRC 7.4.8 (PATH-63): the endpoints of one host share its addresses, and each tells of its ports.
 TEST(EndpointRequests, PortStatusesOfEachSlotAreOrderedApart) {
   ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(1)});
   const auto id = [](unsigned slot, unsigned number) {
@@ -648,7 +735,18 @@ TEST(EndpointRequests, PortStatusesOfEachSlotAreOrderedApart) {
   EXPECT_EQ(peer.peer().remote_ports, PlaneMask(0b11)) << "both are old in their slots";
 }
 
-// MRC 7.3
+// MRC 7.3 (SEC-5): who has not seen one does not know the next.
+TEST(EndpointRequests, AreNumberedFromANumberThatIsDrawn) {
+  std::set<std::uint16_t> first;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    ScriptedPeer peer({.planes = 2, .seed = seed});
+    peer.endpoint().set_port(peer.now(), kPlane1, false);
+    first.insert(request_of(port_statuses(peer.collect()).at(0)).id.raw());
+  }
+  EXPECT_EQ(first.size(), 4U);
+}
+
+// MRC 7.3 (PATH-63)
 TEST(EndpointRequests, AreNumberedWithinTheSlotOfTheEndpoint) {
   ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(63)});
   make_bad(peer, peer.ev(0));
@@ -657,6 +755,149 @@ TEST(EndpointRequests, AreNumberedWithinTheSlotOfTheEndpoint) {
   EXPECT_EQ(request_of(probes[0]).id.raw() >> 10, 63);
   answer(peer, probes[0]);
   EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 1U);
+}
+
+// ---- many peers ----
+
+constexpr std::uint16_t kFirstHost = 100;
+constexpr std::uint16_t kHosts = 5000;
+
+// To each of them one queue pair; as one of many endpoints of its host, with few numbers.
+std::vector<Qpn> connect_to_many(ScriptedPeer& peer) {
+  std::vector<Qpn> qpns;
+  for (std::uint16_t i = 0; i < kHosts; ++i) {
+    qpns.push_back(peer.connect(Qpn(0x1000U + i), static_cast<std::uint16_t>(kFirstHost + i)));
+  }
+  return qpns;
+}
+
+void answer_from(ScriptedPeer& peer, const Transmit& request) {
+  peer.deliver(EndpointResponse{.id = request_of(request).id, .eeth = {}},
+               {.plane = request.plane,
+                .source = std::get<wire::Ipv6Route>(request.packet.route).destination});
+}
+
+// MRC 7.3, 7.4.8 (PATH-55): an answer says who answers, so numbers need not differ between hosts.
+TEST(EndpointRequests, EachOfFiveThousandPeersIsToldOfAPortUntilItAnswers) {
+  ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(7)});
+  const std::vector<Qpn> qpns = connect_to_many(peer);
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  std::map<wire::Ipv6Address, int> told;
+  for (int round = 0; round < 20; ++round) {
+    for (const Transmit& status : port_statuses(peer.collect())) {
+      ++told[std::get<wire::Ipv6Route>(status.packet.route).destination];
+      answer_from(peer, status);
+    }
+    peer.advance(kRtt * 4);
+  }
+  EXPECT_EQ(told.size(), kHosts + 1U) << "and the one that there was before";
+  for (const auto& [host, times] : told) EXPECT_EQ(times, 1) << to_string(host);
+  for (const Qpn qpn : qpns) {
+    EXPECT_FALSE(peer.endpoint().peer_of(qpn)->port_status.unanswered) << qpn.raw();
+  }
+  EXPECT_EQ(peer.count(Count::kDropResponseUnknown), 0U);
+}
+
+// MRC 7.3, 7.4.7
+TEST(EndpointRequests, APathToEachOfFiveThousandPeersIsGoodAgainAfterThreeProbes) {
+  ScriptedPeer peer({.request_ids = RequestIds::of_slot(7)});
+  const std::vector<Qpn> qpns = connect_to_many(peer);
+  const Ev bad = peer.ev(0);
+  for (std::uint16_t i = 0; i < kHosts; ++i) {
+    wire::Sack sack = peer.sack(0);
+    sack.destination_qp = qpns[i];
+    sack.seth.spdcid = wire::connection_id(Qpn(0x1000U + i));
+    sack.seth.dpdcid = wire::connection_id(qpns[i]);
+    sack.seth.mark = wire::PathMark::kAlwaysSkip;
+    sack.seth.entropy = bad;
+    peer.deliver(sack, {.source = peer.address(0, static_cast<std::uint16_t>(kFirstHost + i))});
+  }
+  for (int round = 0; round < 12; ++round) {
+    peer.advance(kRtt);
+    const Sent probes = ev_probes(peer.collect());
+    for (const Transmit& probe : probes) answer_from(peer, probe);
+  }
+  const auto index = peer.profile().find(bad);
+  for (const Qpn qpn : qpns) {
+    ASSERT_EQ(peer.endpoint().peer_of(qpn)->paths.state(*index), EvState::kGood) << qpn.raw();
+  }
+  EXPECT_EQ(peer.count(Count::kDropResponseUnknown), 0U);
+}
+
+// MRC 7.3 (SEC-25)
+TEST(EndpointRequests, AnAnswerToWhatWasNotAskedOrFromAnotherHostChangesNothing) {
+  ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(7)});
+  (void)peer.connect(Qpn(0x777), 9);
+  make_bad(peer, peer.ev(0));
+  peer.endpoint().set_port(peer.now(), kPlane1, false);
+  const Sent status = port_statuses(peer.collect());
+  const Sent probes = ev_probes(peer.await_packets(kRtt * 4));
+  ASSERT_EQ(status.size(), 2U);
+  ASSERT_EQ(probes.size(), 1U);
+  const auto forge = [&](EndpointRequestId id, std::uint16_t host) {
+    peer.deliver(EndpointResponse{.id = id, .eeth = {}}, {.source = peer.address(0, host)});
+  };
+  std::uint64_t dropped = 0;
+  for (int id = 0; id < 0x10000; ++id) {
+    const EndpointRequestId forged(static_cast<std::uint16_t>(id));
+    forge(forged, 0x99);
+    ++dropped;
+    if (forged == request_of(probes[0]).id || forged == request_of(status[0]).id) continue;
+    forge(forged, ScriptedPeer::kHost);
+    ++dropped;
+  }
+  forge(request_of(probes[0]).id, 9);
+  ++dropped;
+  EXPECT_EQ(peer.count(Count::kDropResponseUnknown), dropped);
+  EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 0U);
+  EXPECT_TRUE(peer.peer().port_status.unanswered);
+  answer(peer, probes[0]);
+  EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 1U) << "it is still awaited";
+}
+
+// MRC 7.4.8 (PATH-58): peers tell by the number which of two updates is newer.
+TEST(EndpointRequests, PortStatusesAreNumberedOneByOneHoweverMuchIsProbed) {
+  ScriptedPeer peer({.planes = 2, .request_ids = RequestIds::of_slot(7)});
+  const auto number_of_next = [&](bool up) {
+    peer.endpoint().set_port(peer.now(), kPlane1, up);
+    const Sent status = port_statuses(peer.collect());
+    EXPECT_EQ(status.size(), 1U);
+    return request_of(status.at(0)).id.raw() & 0x1ff;
+  };
+  const int first = number_of_next(false);
+  for (std::uint32_t i = 0; i < 700; ++i) {
+    ASSERT_TRUE(peer.endpoint().probe_path(peer.qpn(), peer.now(), EvIndex(0), i));
+    for (const Transmit& probe : ev_probes(peer.collect())) answer(peer, probe);
+  }
+  EXPECT_EQ(number_of_next(true), (first + 1) & 0x1ff);
+}
+
+// MRC 7.3 (REL-94)
+TEST(EndpointRequests, TheOwnersRequestsAreRefusedWhileAllTheirNumbersAreAwaited) {
+  ScriptedPeer peer({.request_ids = RequestIds::of_slot(7)});
+  const auto ask = [&](std::uint32_t tag) {
+    return peer.endpoint().send_request(peer.now(),
+                                        {.destination = peer.address(0, 0x99), .tag = tag});
+  };
+  std::set<std::uint16_t> ids;
+  std::uint32_t asked = 0;
+  Sent sent;
+  while (ask(asked)) {
+    ++asked;
+    for (const Transmit& one : ev_probes(peer.collect())) {
+      ids.insert(request_of(one).id.raw());
+      sent.push_back(one);
+    }
+    ASSERT_LE(asked, kAskedMax);
+  }
+  EXPECT_EQ(asked, kAskedMax - 1) << "one number is that of the port status";
+  EXPECT_EQ(ids.size(), asked);
+  answer_from(peer, sent.at(17));
+  EXPECT_EQ(std::get<ProbeAnswer>(peer.events().at(0)).tag, 17U);
+  EXPECT_TRUE(ask(1000)) << "there is room for one";
+  EXPECT_FALSE(ask(1001));
+  peer.advance(kAskedAwaitedFor);
+  EXPECT_TRUE(ask(1001)) << "nobody waits that long";
 }
 
 }  // namespace

@@ -59,30 +59,30 @@ class EndpointState : public testing::TestWithParam<QueuePairState> {
   ScriptedPeer peer_;
 };
 
-// MRC 6.1
+// MRC 6.1 (QP-1)
 TEST_P(EndpointState, GoesToInitOnlyFromReset) {
   expect_step(endpoint().to_init(qpn(), peer_.init_attributes()), kReset, kInit);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-1)
 TEST_P(EndpointState, GoesToReadyToRecvOnlyFromInit) {
   expect_step(endpoint().to_ready_to_recv(qpn(), peer_.now(), peer_.receive_attributes()), kInit,
               kReadyToRecv);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-1)
 TEST_P(EndpointState, GoesToReadyToSendOnlyFromReadyToRecv) {
   expect_step(endpoint().to_ready_to_send(qpn(), peer_.now(), peer_.send_attributes()),
               kReadyToRecv, kReadyToSend);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-2)
 TEST_P(EndpointState, GoesToErrorFromEverywhere) {
   EXPECT_TRUE(endpoint().to_error(qpn(), peer_.now()));
   EXPECT_EQ(peer_.state(), kError);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-2)
 TEST_P(EndpointState, GoesToResetFromEverywhereAndUpAgain) {
   EXPECT_TRUE(endpoint().to_reset(qpn()));
   EXPECT_EQ(peer_.state(), kReset);
@@ -100,13 +100,13 @@ TEST_P(EndpointState, CanBeDestroyedEverywhere) {
   EXPECT_FALSE(endpoint().destroy_queue_pair(qpn()));
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-21)
 TEST_P(EndpointState, AcceptsWritesOnlyInReadyToSend) {
   EXPECT_EQ(post_to(peer_, qpn(), 1, 1),
             GetParam() == kReadyToSend ? Posted() : failure(PostError::kState));
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-21)
 TEST_P(EndpointState, AcceptsReceivesFromInitToReadyToSend) {
   const bool accepted = GetParam() != kReset && GetParam() != kError;
   EXPECT_EQ(endpoint().post_receive(qpn(), 1), accepted ? Posted() : failure(PostError::kState));
@@ -133,7 +133,7 @@ TEST(Endpoint, ChangesNoQueuePairThatIsNotThere) {
   EXPECT_EQ(endpoint.peer_of(kNobody), nullptr);
 }
 
-// MRC 10.1.2
+// MRC 10.1.2 (QP-4, QP-5)
 TEST(Endpoint, RefusesProfilesThatAreNotThere) {
   ScriptedPeer peer({.state = kReset});
   InitAttributes attributes = peer.init_attributes();
@@ -152,7 +152,7 @@ Modified to_recv(const ReadyToRecvAttributes& attributes) {
   return outcome;
 }
 
-// MRC 10.1.2
+// MRC 10.1.2 (QP-4, QP-6)
 TEST(Endpoint, ChecksWhatItIsToldOfItsPeer) {
   const ReadyToRecvAttributes good = ScriptedPeer({.planes = 2}).receive_attributes();
   EXPECT_TRUE(to_recv(good));
@@ -174,7 +174,7 @@ TEST(Endpoint, ChecksWhatItIsToldOfItsPeer) {
   EXPECT_EQ(with([](auto& a) { a.remote_addresses.push_back({}); }), failure(ModifyError::kPlanes));
 }
 
-// MRC 10.1.2
+// MRC 10.1.2 (QP-6)
 TEST(Endpoint, RefusesAProfileForAnotherNumberOfPlanes) {
   ScriptedPeer peer({.planes = 2,
                      .profile = EvProfile::simple({.planes = 1, .evs_per_plane = 4}),
@@ -190,7 +190,7 @@ Modified to_send(const ReadyToSendAttributes& attributes) {
   return outcome;
 }
 
-// MRC 10.1.2
+// MRC 10.1.2 (QP-4, QP-7)
 TEST(Endpoint, ChecksHowItIsToSend) {
   EXPECT_TRUE(to_send({}));
   EXPECT_EQ(to_send({.mpr = 0}), failure(ModifyError::kWindow));
@@ -202,9 +202,22 @@ TEST(Endpoint, ChecksHowItIsToSend) {
   EXPECT_EQ(to_send({.exponential_retries = 26}), failure(ModifyError::kRetry));
 }
 
+// CC-21
+TEST(Endpoint, WhoKnowsHowManySendToAPeerBeginsWithAShareOfItsLink) {
+  const NsccSettings settings = nscc_defaults({.mtu = ByteCount(4096),
+                                               .base_rtt = microseconds(12),
+                                               .link_bits_per_second = 100'000'000'000,
+                                               .trimming = true});
+  ScriptedPeer peer({.congestion = settings, .state = kReadyToRecv});
+  ReadyToSendAttributes attributes = peer.send_attributes();
+  attributes.senders = 10;
+  ASSERT_TRUE(peer.endpoint().to_ready_to_send(peer.qpn(), peer.now(), attributes));
+  EXPECT_EQ(peer.peer().congestion.window().raw(), settings.max_window.raw() / 10);
+}
+
 // ---- posting ----
 
-// MRC 6.2
+// MRC 6.2 (WIRE-50)
 TEST(Endpoint, AMessageOfNoBytesIsOnePacket) {
   ScriptedPeer peer;
   ASSERT_TRUE(post_to(peer, peer.qpn(), 1, 0));
@@ -218,7 +231,7 @@ TEST(Endpoint, AMessageOfNoBytesIsOnePacket) {
   EXPECT_EQ(test::statuses_of(peer.completions()), std::vector{WorkStatus::kSuccess});
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-23)
 TEST(Endpoint, RefusesAMessageThatWouldWrapAroundTheEndOfMemory) {
   ScriptedPeer peer;
   WriteRequest request{.data = wire::Payload::of_length(100),
@@ -229,7 +242,7 @@ TEST(Endpoint, RefusesAMessageThatWouldWrapAroundTheEndOfMemory) {
   EXPECT_TRUE(peer.endpoint().post_write(peer.qpn(), peer.now(), request));
 }
 
-// MRC 10.1.2
+// MRC 10.1.2 (QP-24)
 TEST(Endpoint, LimitsWorkThatIsOutstanding) {
   // Limits are rounded up to whole slabs of 256.
   ScriptedPeer peer({.limits = {.sends_outstanding = 256, .receives_outstanding = 256}});
@@ -246,7 +259,7 @@ TEST(Endpoint, LimitsWorkThatIsOutstanding) {
 
 // ---- numbers ----
 
-// MRC 6.1
+// MRC 6.1 (QP-12)
 TEST(Endpoint, GivesOutNoReservedNumberAndNoneTwice) {
   ScriptedPeer peer;
   std::set<Qpn> numbers{peer.qpn()};
@@ -255,7 +268,7 @@ TEST(Endpoint, GivesOutNoReservedNumberAndNoneTwice) {
   EXPECT_GE(*numbers.begin(), kFirstUsableQpn);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-13)
 TEST(Endpoint, DoesNotGiveANumberOutAgainAtOnce) {
   ScriptedPeer peer;
   ASSERT_TRUE(peer.endpoint().destroy_queue_pair(peer.qpn()));
@@ -266,7 +279,7 @@ TEST(Endpoint, DoesNotGiveANumberOutAgainAtOnce) {
   }
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-13)
 TEST(Endpoint, LimitsTheNumberOfQueuePairs) {
   ScriptedPeer peer({.limits = {.queue_pairs = 2}});
   const auto second = peer.endpoint().create_queue_pair();
@@ -278,7 +291,7 @@ TEST(Endpoint, LimitsTheNumberOfQueuePairs) {
 
 // ---- the end of a queue pair ----
 
-// MRC 6.1
+// MRC 6.1 (CC-6, QP-41)
 TEST(Endpoint, CompletesAllThatWasPostedOnTheWayToError) {
   ScriptedPeer peer;
   peer.post(1, kMtu);
@@ -296,7 +309,7 @@ TEST(Endpoint, CompletesAllThatWasPostedOnTheWayToError) {
   EXPECT_TRUE(peer.await_packets(seconds(10)).empty());
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-42)
 TEST(Endpoint, ForgetsAllThatWasPostedOnTheWayToReset) {
   ScriptedPeer peer;
   peer.post(1, 2 * kMtu);
@@ -319,7 +332,7 @@ TEST(Endpoint, SendsNothingForAQueuePairThatWasDestroyedWhileItsTurnWasDue) {
   EXPECT_TRUE(peer.await_packets(seconds(10)).empty());
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-43)
 TEST(Endpoint, SendsNothingForAQueuePairThatWasDestroyedWithControlPacketsQueued) {
   ScriptedPeer peer;
   wire::RdmaWrite write = peer.write(0);
@@ -344,7 +357,7 @@ TEST(Endpoint, LetsOthersSendWhenAQueuePairIsDestroyedThatWaitedForTheWindow) {
   EXPECT_EQ(psns_of(peer.collect()), std::vector<std::uint32_t>{102});
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-43)
 TEST(Endpoint, SendsNoControlPacketOfAFormerConnectionToTheNextPeer) {
   ScriptedPeer peer;
   wire::RdmaWrite write = peer.write(0);
@@ -361,7 +374,7 @@ TEST(Endpoint, SendsNoControlPacketOfAFormerConnectionToTheNextPeer) {
 
 // ---- sharing ----
 
-// MRC 8
+// MRC 8 (CC-1, PATH-11)
 TEST(Endpoint, SharesOneWindowAmongTheQueuePairsToAPeer) {
   ScriptedPeer peer({.congestion = fixed_window(6)});
   const Qpn other = peer.connect(Qpn(0x777));
@@ -374,7 +387,7 @@ TEST(Endpoint, SharesOneWindowAmongTheQueuePairsToAPeer) {
   EXPECT_EQ(peer.collect().size(), 2U) << "the other one takes the room";
 }
 
-// MRC 8
+// MRC 8 (CC-1, PATH-11)
 TEST(Endpoint, HasAWindowForEachPeer) {
   ScriptedPeer peer({.congestion = fixed_window(3)});
   const Qpn other = peer.connect(Qpn(0x777), 9);
@@ -384,7 +397,7 @@ TEST(Endpoint, HasAWindowForEachPeer) {
   EXPECT_EQ(peer.collect().size(), 6U);
 }
 
-// MRC 8
+// MRC 8 (CC-4)
 TEST(Endpoint, GivesTheShareOfAQueuePairThatEndedToTheOthersAtOnce) {
   ScriptedPeer peer({.congestion = fixed_window(2)});
   const Qpn other = peer.connect(Qpn(0x777));
@@ -396,7 +409,24 @@ TEST(Endpoint, GivesTheShareOfAQueuePairThatEndedToTheOthersAtOnce) {
   EXPECT_EQ(peer.collect().size(), 1U);
 }
 
-// MRC 8
+// MRC 8 (CC-4)
+TEST(Endpoint, PassesTheWindowOnFromOneThatIsWokenAndHasNothingToSend) {
+  ScriptedPeer peer({.congestion = fixed_window(1)});
+  const Qpn first = peer.connect(Qpn(0x777));
+  const Qpn second = peer.connect(Qpn(0x778));
+  peer.post(1, kMtu);
+  ASSERT_EQ(peer.collect().size(), 1U);
+  ASSERT_TRUE(post_to(peer, first, 2, kMtu));
+  ASSERT_TRUE(post_to(peer, second, 3, kMtu));
+  ASSERT_EQ(peer.collect().size(), 0U);
+  ASSERT_TRUE(peer.endpoint().to_error(first, peer.now()));
+  peer.deliver(peer.sack(1));
+  const Sent sent = peer.collect();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(write_of(sent[0]).destination_qp, Qpn(0x778));
+}
+
+// MRC 8 (CC-4)
 TEST(Endpoint, LetsQueuePairsTakeTurns) {
   ScriptedPeer peer;
   const Qpn other = peer.connect(Qpn(0x777));
@@ -410,7 +440,7 @@ TEST(Endpoint, LetsQueuePairsTakeTurns) {
   EXPECT_EQ(of_other, 16U);
 }
 
-// MRC 9.3.2
+// MRC 9.3.2 (CC-4)
 TEST(Endpoint, SendsToOthersWhileOnePeerCannotBeReached) {
   ScriptedPeer peer({.planes = 2});
   // This peer has only plane 1 left, and we only plane 0.
@@ -441,7 +471,7 @@ TEST(Endpoint, SpreadsPacketsOverAllPlanesEqually) {
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-29)
 TEST(Endpoint, TakesEveryPathOnceInEachRound) {
   ScriptedPeer peer({.evs_per_plane = 16});
   peer.post(1, 64 * kMtu);
@@ -453,7 +483,7 @@ TEST(Endpoint, TakesEveryPathOnceInEachRound) {
   }
 }
 
-// MRC 9.3.2
+// MRC 9.3.2 (PATH-28)
 TEST(Endpoint, SendsOnlyFromFreePorts) {
   ScriptedPeer peer({.planes = 4});
   peer.post(1, 10 * kMtu);
@@ -475,7 +505,7 @@ TEST(Endpoint, TakesAPortOnceIfAsked) {
   EXPECT_EQ(planes, (std::set{Plane(0), Plane(1), Plane(3)}));
 }
 
-// MRC 9.3.5
+// MRC 9.3.5 (PATH-76, PATH-77)
 TEST(Endpoint, PutsThePathIntoTheOuterAddressWithSrv6) {
   const EvFormat format{.mode = EvFormatMode::kSrv6, .slot_widths = {32, 16, 16}};
   const std::vector<EvField> fields{{.width = 32, .init = 0xfcbbbb00},
@@ -525,7 +555,7 @@ TEST(Endpoint, SendsOverIpv4IfTheAddressesAreMappedOnes) {
   EXPECT_EQ(route.ev_low, ev_of(sent[0]).raw());
 }
 
-// MRC 9.1
+// MRC 9.1 (QP-8)
 TEST(Endpoint, RefusesEvsThatIpv4CannotCarry) {
   ScriptedPeer peer({.ipv4 = true, .state = kInit});
   EXPECT_EQ(peer.endpoint().to_ready_to_recv(peer.qpn(), peer.now(), peer.receive_attributes()),
@@ -593,7 +623,7 @@ TEST(Endpoint, ReturnsFromATimeoutThoughPacketsAreInFlightForLong) {
   EXPECT_EQ(peer.state(), kReadyToSend);
 }
 
-// A queue pair for whose packets there is no room must not keep others from sending.
+// A queue pair for whose packets there is no room must not keep others from sending (REL-91).
 TEST(Endpoint, WhoHasNoRoomForMoreInFlightWaitsAndOthersGoOn) {
   constexpr unsigned kChunks = 4;  // of 64 packets each; as many queue pairs have packets in flight
   ScriptedPeer peer({.limits = {.packets_in_flight = kChunks * 64}});

@@ -41,7 +41,7 @@ constexpr std::string_view name(QueuePairInput input) {
 }
 
 // MRC 6.1: nothing when the step is not allowed. Every state can be left for RESET and ERROR; the
-// way up has no short cuts.
+// way up has no short cuts (QP-1, QP-2).
 constexpr std::optional<QueuePairState> next_state(QueuePairState state, QueuePairInput input) {
   using enum QueuePairState;
   switch (input) {
@@ -53,7 +53,7 @@ constexpr std::optional<QueuePairState> next_state(QueuePairState state, QueuePa
       return state == kReadyToRecv ? std::optional(kReadyToSend) : std::nullopt;
     case QueuePairInput::kToError: return kError;
     case QueuePairInput::kFatal:
-      // Nothing that a peer does reaches a queue pair that knows no peer.
+      // Nothing that a peer does reaches a queue pair that knows no peer (QP-3).
       return state == kReadyToRecv || state == kReadyToSend ? std::optional(kError) : std::nullopt;
   }
   return std::nullopt;

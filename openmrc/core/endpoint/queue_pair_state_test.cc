@@ -53,7 +53,7 @@ TEST(QueuePairState, TheMachineIsAsRecorded) {
   test::expect_golden(matrix(), "queue_pair_states.txt");
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-1)
 TEST(QueuePairState, TheWayUpHasNoShortCuts) {
   EXPECT_EQ(next_state(kReset, kToInit), kInit);
   EXPECT_EQ(next_state(kInit, kToReadyToRecv), kReadyToRecv);
@@ -65,7 +65,7 @@ TEST(QueuePairState, TheWayUpHasNoShortCuts) {
   }
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-2)
 TEST(QueuePairState, EveryStateCanBeLeftForResetAndError) {
   for (const QueuePairState state : states()) {
     EXPECT_EQ(next_state(state, kToReset), kReset) << name(state);
@@ -73,6 +73,7 @@ TEST(QueuePairState, EveryStateCanBeLeftForResetAndError) {
   }
 }
 
+// QP-2
 TEST(QueuePairState, OnlyResetLeadsOutOfError) {
   for (const QueuePairInput input : inputs()) {
     const auto next = next_state(kError, input);
@@ -82,6 +83,7 @@ TEST(QueuePairState, OnlyResetLeadsOutOfError) {
   }
 }
 
+// QP-3
 TEST(QueuePairState, TheProtocolReachesOnlyWhatKnowsItsPeer) {
   for (const QueuePairState state : states()) {
     EXPECT_EQ(next_state(state, kFatal).has_value(), answers_requests(state)) << name(state);
@@ -90,7 +92,7 @@ TEST(QueuePairState, TheProtocolReachesOnlyWhatKnowsItsPeer) {
   EXPECT_EQ(next_state(kReadyToRecv, kFatal), kError);
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-18)
 TEST(QueuePairState, AnswersRequestsFromReadyToReceiveOn) {
   EXPECT_FALSE(answers_requests(kReset));
   EXPECT_FALSE(answers_requests(kInit));

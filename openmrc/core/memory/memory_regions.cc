@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/core/memory/memory_regions.h"
 
+#include <bit>
 #include <limits>
 
 namespace openmrc::core {
+
+MemoryRegions::MemoryRegions(std::size_t limit, const std::optional<SecretNumbers::Key>& secret)
+    : limit_(std::min(limit, kRegionsMax)),
+      slot_mask_(static_cast<std::uint32_t>(std::bit_ceil(std::max<std::size_t>(limit_, 2)) - 1)) {
+  if (!secret) return;
+  drawn_.emplace(derived(*secret, kSecretPurpose));
+  mask_ = static_cast<std::uint32_t>(drawn_->next());
+}
 
 Result<RKey, RegisterError> MemoryRegions::add(const MemoryRegion& region) {
   if (region.length == 0) return failure(RegisterError::kEmpty);
@@ -11,22 +20,39 @@ Result<RKey, RegisterError> MemoryRegions::add(const MemoryRegion& region) {
     return failure(RegisterError::kAddressWraps);
   }
   if (free_.empty()) {
-    if (slots_.size() - 1 == limit_) return failure(RegisterError::kTooManyRegions);
-    free_.push(static_cast<std::uint32_t>(slots_.size()));
+    if (slots_.size() == limit_) return failure(RegisterError::kTooManyRegions);
     slots_.emplace_back();
+    free_.push(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t index = free_.pop();
   Slot& slot = slots_[index];
-  slot.uses = static_cast<std::uint8_t>(slot.uses == 0xff ? 1 : slot.uses + 1);
-  slot.key = RKey(index << kUseBits | slot.uses);
+  slot.key = new_key(index);
   slot.region = region;
   return slot.key;
 }
 
+std::uint32_t MemoryRegions::next_tag(std::uint32_t last) {
+  const std::uint32_t tag_max = std::numeric_limits<std::uint32_t>::max() / (slot_mask_ + 1);
+  if (!drawn_) return last == tag_max ? 1 : last + 1;
+  for (;;) {
+    const auto tag = static_cast<std::uint32_t>(drawn_->below(std::uint64_t{tag_max} + 1));
+    if (tag != last) return tag;
+  }
+}
+
+// Applications take zero for no key.
+RKey MemoryRegions::new_key(std::size_t slot) {
+  std::uint32_t& tag = slots_[slot].tag;
+  do {
+    tag = next_tag(tag);
+  } while (key_of(slot, tag) == RKey{});
+  return key_of(slot, tag);
+}
+
 bool MemoryRegions::remove(RKey key) {
-  const std::size_t index = key.raw() >> kUseBits;
-  if (index == 0 || index >= slots_.size() || slots_[index].key != key) return false;
-  slots_[index].key = RKey{};
+  const std::size_t index = slot_of(key);
+  if (index >= slots_.size() || slots_[index].key != key) return false;
+  slots_[index].key = key_of(index ^ 1, 0);
   free_.push(static_cast<std::uint32_t>(index));
   return true;
 }

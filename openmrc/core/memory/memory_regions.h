@@ -10,6 +10,7 @@
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/ids.h"
 #include "openmrc/base/result.h"
+#include "openmrc/base/secret_numbers.h"
 #include "openmrc/base/strong.h"
 #include "openmrc/core/containers/growing_ring.h"
 
@@ -40,14 +41,13 @@ enum class AccessError : std::uint8_t {
   kOutOfBounds,
 };
 
-// The regions of an endpoint by their key (MRC 6.3). A key has the slot in its upper 24 bits and
-// the number of its use in the lower 8, so that the key of a region that is gone does not open its
-// successor.
+// The regions of an endpoint by their key (MRC 6.3). A key has the slot in its low bits and a tag
+// in the others, so that the key of a region that is gone does not open its successor. With a
+// secret, tags are random and all bits are masked: who has seen no key must guess 32 bits, and who
+// knows one the tag of another (SEC-2).
 class MemoryRegions {
  public:
-  explicit MemoryRegions(std::size_t limit) : limit_(std::min(limit, kRegionsMax)), slots_(1) {
-    slots_[0].key = RKey(RKey::kMax);  // no key leads here and none is equal
-  }
+  MemoryRegions(std::size_t limit, const std::optional<SecretNumbers::Key>& secret);
 
   Result<RKey, RegisterError> add(const MemoryRegion& region);
   // Returns whether there was one.
@@ -60,9 +60,9 @@ class MemoryRegions {
     std::uint64_t length;
   };
   // MRC 6.2, 6.3: whether a packet may write there; if so, where that is (null without bytes). Runs
-  // for every packet.
+  // for every packet (QP-32).
   [[nodiscard]] Result<std::byte*, AccessError> find_writable(const Access& access) const {
-    const std::size_t slot = access.key.raw() >> kUseBits;
+    const std::size_t slot = slot_of(access.key);
     if (slot >= slots_.size() || slots_[slot].key != access.key) {
       return failure(AccessError::kUnknownKey);
     }
@@ -79,16 +79,27 @@ class MemoryRegions {
   }
 
  private:
-  static constexpr unsigned kUseBits = 8;
-  static constexpr std::size_t kRegionsMax = (1u << (32 - kUseBits)) - 2;
+  static constexpr std::uint64_t kSecretPurpose = 0;
+  static constexpr unsigned kTagBitsMin = 8;
+  static constexpr std::size_t kRegionsMax = 1u << (32 - kTagBitsMin);
 
   struct alignas(64) Slot {  // a packet reads one cache line
-    RKey key{};              // the slot's own while it holds a region, otherwise 0
-    std::uint8_t uses = 0;
+    RKey key{};              // while it holds no region, one that leads to another slot
+    std::uint32_t tag = 0;   // of the last region
     MemoryRegion region{};
   };
 
+  [[nodiscard]] std::size_t slot_of(RKey key) const { return (key.raw() ^ mask_) & slot_mask_; }
+  [[nodiscard]] RKey key_of(std::size_t slot, std::uint32_t tag) const {
+    return RKey(((tag * (slot_mask_ + 1)) | static_cast<std::uint32_t>(slot)) ^ mask_);
+  }
+  [[nodiscard]] std::uint32_t next_tag(std::uint32_t last);
+  [[nodiscard]] RKey new_key(std::size_t slot);
+
   std::size_t limit_;
+  std::uint32_t slot_mask_;  // ones where a key has its slot
+  std::uint32_t mask_ = 0;
+  std::optional<SecretNumbers> drawn_;  // tags; otherwise they count
   std::vector<Slot> slots_;
   GrowingRing<std::uint32_t> free_;  // the longest free is used first, so that old keys stay dead
 };

@@ -20,7 +20,10 @@ namespace {
 constexpr ProtectionDomain kDomain{7};
 constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
 
-class MemoryRegionsTest : public testing::Test {
+constexpr SecretNumbers::Key kSecret{1, 2};
+
+// With keys that count and with keys that are drawn.
+class MemoryRegionsTest : public testing::TestWithParam<std::optional<SecretNumbers::Key>> {
  protected:
   RKey add(const MemoryRegion& region) {
     const auto key = regions_.add(region);
@@ -44,10 +47,12 @@ class MemoryRegionsTest : public testing::Test {
   }
 
   std::array<std::byte, 4096> memory_{};
-  MemoryRegions regions_{100};
+  MemoryRegions regions_{100, GetParam()};
 };
+INSTANTIATE_TEST_SUITE_P(Keys, MemoryRegionsTest, testing::Values(std::nullopt, kSecret),
+                         [](const auto& keys) { return keys.param ? "Drawn" : "Counted"; });
 
-TEST_F(MemoryRegionsTest, FindsTheByteThatAnAddressNames) {
+TEST_P(MemoryRegionsTest, FindsTheByteThatAnAddressNames) {
   const RKey key = add_at(0x7f0000001000, 4096);
   EXPECT_EQ(found(key, 0x7f0000001000, 1), memory_.data());
   EXPECT_EQ(found(key, 0x7f0000001000, 4096), memory_.data());
@@ -55,14 +60,14 @@ TEST_F(MemoryRegionsTest, FindsTheByteThatAnAddressNames) {
   EXPECT_EQ(found(key, 0x7f0000001100, 256), memory_.data() + 0x100);
 }
 
-TEST_F(MemoryRegionsTest, ARegionWithoutBytesIsCheckedTheSame) {
+TEST_P(MemoryRegionsTest, ARegionWithoutBytesIsCheckedTheSame) {
   const RKey key = add({.domain = kDomain, .address = 1'000, .length = 10});
   EXPECT_EQ(found(key, 1'005, 5), nullptr);
   EXPECT_EQ(refusal(key, 1'005, 6), AccessError::kOutOfBounds);
 }
 
-// MRC 6.3
-TEST_F(MemoryRegionsTest, RefusesWhatLiesOutside) {
+// MRC 6.3 (QP-32)
+TEST_P(MemoryRegionsTest, RefusesWhatLiesOutside) {
   const RKey key = add_at(1'000, 100);
   EXPECT_EQ(refusal(key, 999, 1), AccessError::kOutOfBounds);
   EXPECT_EQ(refusal(key, 999, 2), AccessError::kOutOfBounds);
@@ -72,8 +77,8 @@ TEST_F(MemoryRegionsTest, RefusesWhatLiesOutside) {
   EXPECT_EQ(refusal(key, 0, kTop), AccessError::kOutOfBounds);
 }
 
-// MRC 6.3: address and length come from the peer.
-TEST_F(MemoryRegionsTest, RefusesWhatOnlyFitsWhenAddressesWrap) {
+// MRC 6.3 (QP-32): address and length come from the peer.
+TEST_P(MemoryRegionsTest, RefusesWhatOnlyFitsWhenAddressesWrap) {
   const RKey low = add_at(0, 100);
   const RKey middle = add_at(1'000, 100);
   const RKey high = add_at(kTop - 100, 100);
@@ -91,47 +96,52 @@ TEST_F(MemoryRegionsTest, RefusesWhatOnlyFitsWhenAddressesWrap) {
   EXPECT_EQ(found(high, kTop - 1, 1), memory_.data() + 99);
 }
 
-// MRC 6.3
-TEST_F(MemoryRegionsTest, AQueuePairOfAnotherDomainIsRefused) {
+// MRC 6.3 (QP-32)
+TEST_P(MemoryRegionsTest, AQueuePairOfAnotherDomainIsRefused) {
   const RKey key = add_at(0, 100);
   const auto access = regions_.find_writable(
       {.key = key, .domain = ProtectionDomain(8), .address = 0, .length = 1});
   EXPECT_TRUE(access == failure(AccessError::kOtherDomain));
 }
 
-// MRC 6.3
-TEST_F(MemoryRegionsTest, MemoryThatPeersMayNotWriteToIsRefused) {
+// MRC 6.3 (QP-32)
+TEST_P(MemoryRegionsTest, MemoryThatPeersMayNotWriteToIsRefused) {
   const RKey key = add({.domain = kDomain, .address = 0, .length = 100, .remote_write = false});
   EXPECT_EQ(refusal(key, 0, 1), AccessError::kNotWritable);
 }
 
-TEST_F(MemoryRegionsTest, NoKeyIsZeroAndZeroOpensNothing) {
+TEST_P(MemoryRegionsTest, NoKeyIsZeroAndZeroOpensNothing) {
   EXPECT_EQ(refusal(RKey(0), 0, 1), AccessError::kUnknownKey);
   for (int i = 0; i < 100; ++i) EXPECT_NE(add_at(0, 1), RKey(0));
   EXPECT_EQ(refusal(RKey(0), 0, 1), AccessError::kUnknownKey);
   EXPECT_FALSE(regions_.remove(RKey(0)));
 }
 
-TEST_F(MemoryRegionsTest, KeysThatWereNeverGivenOpenNothing) {
+TEST_P(MemoryRegionsTest, KeysThatWereNeverGivenOpenNothing) {
   std::set<RKey> keys;
   for (int i = 0; i < 20; ++i) keys.insert(add_at(0, 100));
   EXPECT_EQ(keys.size(), 20u);
-  for (std::uint32_t raw = 0; raw < 30u << 8; ++raw) {
-    const RKey key(raw);
-    ASSERT_EQ(refusal(key, 0, 1).has_value(), !keys.contains(key)) << raw;
+  const auto opens = [&](RKey key) { return !refusal(key, 0, 1).has_value(); };
+  for (std::uint32_t raw = 0; raw < 1u << 16; ++raw) {
+    ASSERT_EQ(opens(RKey(raw)), keys.contains(RKey(raw))) << raw;
+    for (const RKey near : keys) {
+      const RKey key(near.raw() ^ raw);
+      ASSERT_EQ(opens(key), keys.contains(key)) << key.raw();
+    }
   }
   EXPECT_EQ(refusal(RKey(RKey::kMax), 0, 1), AccessError::kUnknownKey);
   EXPECT_FALSE(regions_.remove(RKey(RKey::kMax)));
 }
 
-TEST_F(MemoryRegionsTest, AKeyOpensNothingAfterItsRegionIsGone) {
+TEST_P(MemoryRegionsTest, AKeyOpensNothingAfterItsRegionIsGone) {
   const RKey key = add_at(0, 100);
   EXPECT_TRUE(regions_.remove(key));
   EXPECT_EQ(refusal(key, 0, 1), AccessError::kUnknownKey);
   EXPECT_FALSE(regions_.remove(key));
 }
 
-TEST_F(MemoryRegionsTest, TheKeyOfARegionThatIsGoneDoesNotOpenItsSuccessors) {
+// SEC-2
+TEST_P(MemoryRegionsTest, TheKeyOfARegionThatIsGoneDoesNotOpenItsSuccessors) {
   const RKey first = add_at(0, 100);
   RKey last = first;
   for (int i = 0; i < 254; ++i) {
@@ -144,7 +154,7 @@ TEST_F(MemoryRegionsTest, TheKeyOfARegionThatIsGoneDoesNotOpenItsSuccessors) {
   }
 }
 
-TEST_F(MemoryRegionsTest, RefusesToRegisterWhatIsNoRegion) {
+TEST_P(MemoryRegionsTest, RefusesToRegisterWhatIsNoRegion) {
   const auto refuses = [&](std::uint64_t address, std::uint64_t length, RegisterError error) {
     return regions_.add({.address = address, .length = length}) == failure(error);
   };
@@ -154,13 +164,32 @@ TEST_F(MemoryRegionsTest, RefusesToRegisterWhatIsNoRegion) {
   EXPECT_TRUE(regions_.add({.address = 0, .length = kTop}));
 }
 
-TEST_F(MemoryRegionsTest, HoldsAsManyAsItsLimit) {
+TEST_P(MemoryRegionsTest, HoldsAsManyAsItsLimit) {
   std::vector<RKey> keys;
   for (int i = 0; i < 100; ++i) keys.push_back(add_at(0, 1));
   EXPECT_TRUE(regions_.add({.address = 0, .length = 1}) == failure(RegisterError::kTooManyRegions));
   EXPECT_TRUE(regions_.remove(keys[50]));
   EXPECT_TRUE(regions_.add({.address = 0, .length = 1}));
   EXPECT_FALSE(regions_.add({.address = 0, .length = 1}));
+}
+
+// What one key shows of others: nothing of their tags, 25 bits here (SEC-2).
+TEST(SecretKeys, AreDifferentInAnotherEndpointAndSpreadOverAllBits) {
+  constexpr int kKeys = 100;
+  MemoryRegions one(kKeys, kSecret);
+  MemoryRegions other(kKeys, SecretNumbers::Key{1, 3});
+  std::set<RKey> keys;
+  std::array<int, 32> ones{};
+  for (int i = 0; i < kKeys; ++i) {
+    for (MemoryRegions* regions : {&one, &other}) {
+      const RKey key = *regions->add({.address = 0, .length = 1});
+      keys.insert(key);
+      for (std::size_t bit = 0; bit < ones.size(); ++bit)
+        ones[bit] += (key.raw() >> bit & 1) != 0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(keys.size(), 2u * kKeys);
+  for (const int count : ones) EXPECT_NEAR(count, kKeys, kKeys / 2);
 }
 
 // The rule in numbers so small that nothing wraps.
@@ -175,7 +204,7 @@ Result<std::byte*, AccessError> written_to(const MemoryRegion& region,
   return region.bytes + (access.address - region.address);
 }
 
-TEST_F(MemoryRegionsTest, AgreesWithAMap) {
+TEST_P(MemoryRegionsTest, AgreesWithAMap) {
   std::map<RKey, MemoryRegion> model;
   std::vector<RKey> ever;
   Rng rng(1);

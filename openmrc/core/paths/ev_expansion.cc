@@ -144,6 +144,7 @@ EvFields identity_fields(const EvFormat& format) {
   return fields;
 }
 
+// PATH-5
 Result<EvBits, ExpandError> expand(const EvFormat& format, std::span<const EvField> fields,
                                    const EvBits& ev) {
   OPENMRC_CHECK(fields.size() <= format.slot_widths.size(), "fields were not checked");

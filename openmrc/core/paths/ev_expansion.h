@@ -20,9 +20,9 @@ using EvBits = std::array<std::byte, 32>;
 
 // Which part of a packet the expanded bits go to.
 enum class EvFormatMode : std::uint8_t {
-  kStev,  // MRC 9.3.4: IPv6 flow label, then UDP source port
+  kStev,  // MRC 9.3.4 (PATH-9): IPv6 flow label, then UDP source port
   kSrv6,  // outer IPv6 destination, then the one segment of a routing header if there are more
-  kUdp,   // MRC 9.3.3: UDP source port only, on IPv4 or IPv6
+  kUdp,   // MRC 9.3.3 (PATH-8): UDP source port only, on IPv4 or IPv6
 };
 
 // The most bits that a format of this mode may have.
@@ -58,7 +58,7 @@ struct EvFormat {
 };
 
 // What to put into one slot: a fixed value, overlaid with bits of the EV where `mask` has ones. A
-// field without a mask is constant.
+// field without a mask is constant (PATH-4).
 struct EvField {
   std::uint32_t width = 0;  // bits
   std::uint32_t init = 0;
@@ -70,7 +70,7 @@ using EvFields = FixedVector<EvField, kEvSlotsMax>;
 
 inline constexpr std::uint32_t kEvFieldWidthMax = 32;  // bits, of a field and of a slot
 
-// The rule that a format or its fields break.
+// The rule that a format or its fields break (PATH-7).
 enum class FieldError : std::uint8_t {
   kSlotWidth,              // a slot has no bits, or more than a field can fill
   kFormatTooWide,          // the slots together exceed what the mode carries
@@ -94,7 +94,7 @@ std::string_view describe(FieldError error);
 EvFields identity_fields(const EvFormat& format);
 
 enum class ExpandError : std::uint8_t {
-  kBitsLeft,  // the EV has ones behind the last bit that a field takes
+  kBitsLeft,  // the EV has ones behind the last bit that a field takes (PATH-6)
 };
 
 // The caller has had the fields checked.

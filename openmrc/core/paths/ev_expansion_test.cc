@@ -47,6 +47,7 @@ Result<void, FieldError> check(const EvFormat& format, std::initializer_list<EvF
 
 // Worked examples A, B and C of the control interface.
 
+// PATH-4
 TEST(EvExpansion, OverlaysEvBitsWhereTheMaskHasOnes) {
   const std::vector fields{masked(16, 0x1000, 0x0f0f), masked(12, 0xa00, 0x03c)};
   ASSERT_TRUE(check_fields(kTwoHalves, fields));
@@ -70,23 +71,27 @@ TEST(EvExpansion, FieldsOfAllOnesPassTheEvThrough) {
   EXPECT_EQ(expand(format, fields, bits({0x5e, 0xc4})), bits({0x5e, 0xc4}));
 }
 
+// PATH-4
 TEST(EvExpansion, EvBitsReplaceBitsOfTheInitialValue) {
   const std::vector fields{masked(16, 0xffff, 0x0ff0)};
   EXPECT_EQ(expand(kTwoHalves, fields, bits({0xa5})), bits({0xfa, 0x5f}));
 }
 
+// PATH-5
 TEST(EvExpansion, SlotsWithoutAFieldStayZero) {
   const std::vector fields{fixed(16, 0x1234)};
   EXPECT_EQ(expand(kTwoHalves, fields, EvBits{}), bits({0x12, 0x34, 0, 0}));
   EXPECT_EQ(expand(kTwoHalves, {}, EvBits{}), EvBits{});
 }
 
+// PATH-5
 TEST(EvExpansion, ANarrowFieldIsRightJustifiedInItsSlot) {
   const EvFormat format{.mode = EvFormatMode::kStev, .slot_widths = {5, 11}};
   const std::vector fields{fixed(2, 0b11), fixed(3, 0b101)};
   EXPECT_EQ(expand(format, fields, EvBits{}), bits({0b00011'000, 0b00000'101}));
 }
 
+// PATH-6
 TEST(EvExpansion, BitsThatNoFieldTakesMustBeZero) {
   const std::vector fields{masked(16, 0, 0xff)};
   EXPECT_TRUE(expand(kTwoHalves, fields, bits({0xff})));
@@ -96,6 +101,7 @@ TEST(EvExpansion, BitsThatNoFieldTakesMustBeZero) {
   EXPECT_EQ(expand(kTwoHalves, fields, last).error(), ExpandError::kBitsLeft);
 }
 
+// PATH-6
 TEST(EvExpansion, IdentityTakesEveryBit) {
   const EvFormat format{.mode = EvFormatMode::kSrv6,
                         .slot_widths = {32, 32, 32, 32, 32, 32, 32, 16, 7, 8, 1}};
@@ -160,6 +166,7 @@ RandomCase random_case(Rng& rng) {
   return c;
 }
 
+// PATH-4
 TEST(EvExpansion, AgreesWithTheRuleReadBitByBit) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Rng rng(seed);
@@ -174,6 +181,7 @@ TEST(EvExpansion, AgreesWithTheRuleReadBitByBit) {
 
 // One test for each rule: what just passes, what just does not.
 
+// PATH-7
 TEST(EvFieldCheck, ASlotHasOneTo32Bits) {
   EXPECT_TRUE(check({.mode = EvFormatMode::kSrv6, .slot_widths = {1, 32}}, {}));
   EXPECT_EQ(check({.mode = EvFormatMode::kSrv6, .slot_widths = {16, 0}}, {}),
@@ -184,6 +192,7 @@ TEST(EvFieldCheck, ASlotHasOneTo32Bits) {
   EXPECT_EQ(check_fields(wide, identity_fields(wide)), failure(FieldError::kSlotWidth));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AFormatHasNoMoreBitsThanItsModeCarries) {
   EXPECT_TRUE(check({.mode = EvFormatMode::kUdp, .slot_widths = {8, 8}}, {}));
   EXPECT_EQ(check({.mode = EvFormatMode::kUdp, .slot_widths = {8, 8, 1}}, {}),
@@ -193,6 +202,7 @@ TEST(EvFieldCheck, AFormatHasNoMoreBitsThanItsModeCarries) {
             failure(FieldError::kFormatTooWide));
 }
 
+// PATH-10
 TEST(EvFieldCheck, AnSrv6FormatMayContinueInASegment) {
   EvFormat srv6{.mode = EvFormatMode::kSrv6, .slot_widths = {32, 32, 32, 32}};
   EXPECT_FALSE(srv6.has_segment());
@@ -203,12 +213,14 @@ TEST(EvFieldCheck, AnSrv6FormatMayContinueInASegment) {
   EXPECT_EQ(check(srv6, {}), failure(FieldError::kFormatTooWide));
 }
 
+// PATH-7
 TEST(EvFieldCheck, FieldsAreNotMoreThanSlots) {
   EXPECT_TRUE(check(kTwoHalves, {fixed(1, 0), fixed(1, 0)}));
   EXPECT_EQ(check(kTwoHalves, {fixed(1, 0), fixed(1, 0), fixed(1, 0)}),
             failure(FieldError::kTooManyFields));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AFieldHasAtMost32Bits) {
   const EvFormat format{.mode = EvFormatMode::kSrv6, .slot_widths = {32, 32}};
   EXPECT_TRUE(check(format, {masked(32, 0, 0xffffffff)}));
@@ -216,28 +228,33 @@ TEST(EvFieldCheck, AFieldHasAtMost32Bits) {
   EXPECT_EQ(check(format, {fixed(0xffffffff, 0)}), failure(FieldError::kFieldTooWide));
 }
 
+// PATH-7
 TEST(EvFieldCheck, FieldsTogetherAreNotWiderThanTheFormat) {
   EXPECT_TRUE(check(kTwoHalves, {fixed(16, 0), fixed(16, 0)}));
   EXPECT_EQ(check(kTwoHalves, {fixed(16, 0), fixed(17, 0)}),
             failure(FieldError::kFieldsWiderThanFormat));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AFieldIsNotWiderThanItsOwnSlot) {
   EXPECT_EQ(check(kTwoHalves, {fixed(17, 0), fixed(15, 0)}),
             failure(FieldError::kFieldWiderThanSlot));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AnInitialValueFitsIntoItsField) {
   EXPECT_TRUE(check(kTwoHalves, {fixed(12, 0xfff)}));
   EXPECT_EQ(check(kTwoHalves, {fixed(12, 0x1000)}), failure(FieldError::kInitTooWide));
   EXPECT_EQ(check(kTwoHalves, {fixed(0, 1)}), failure(FieldError::kInitTooWide));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AMaskFitsIntoItsField) {
   EXPECT_TRUE(check(kTwoHalves, {masked(12, 0, 0x800)}));
   EXPECT_EQ(check(kTwoHalves, {masked(12, 0, 0x1000)}), failure(FieldError::kMaskTooWide));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AMaximumFitsIntoTheOnesOfTheMask) {
   EXPECT_TRUE(check(kTwoHalves, {{.width = 16, .max = 7, .mask = 0x111}}));
   EXPECT_EQ(check(kTwoHalves, {{.width = 16, .max = 8, .mask = 0x111}}),
@@ -246,6 +263,7 @@ TEST(EvFieldCheck, AMaximumFitsIntoTheOnesOfTheMask) {
             failure(FieldError::kMaxTooLarge));
 }
 
+// PATH-7
 TEST(EvFieldCheck, AMinimumIsNotAboveTheMaximum) {
   EXPECT_TRUE(check(kTwoHalves, {{.width = 16, .min = 3, .max = 3, .mask = 3}}));
   EXPECT_EQ(check(kTwoHalves, {{.width = 16, .min = 3, .max = 2, .mask = 3}}),

@@ -34,7 +34,7 @@ static_assert(kEvsPerProfileMax == std::size_t{EvIndex::kMax} + 1, "an index nam
 inline constexpr std::size_t kPlanesMax = 31;
 
 // In SRv6 mode switches consume the address, so the source port carries this plus the EV's index,
-// for the responder to reflect (MRC 9.1). It begins the dynamic ports.
+// for the responder to reflect (MRC 9.1; PATH-10). It begins the dynamic ports.
 inline constexpr std::uint16_t kSrv6SourcePortFirst = 49152;
 
 // One path as the data path needs it. `ev` is, by mode:
@@ -104,14 +104,15 @@ struct SimpleEvs {
 
 // Why there is no profile. Behind the colon: what EvProfileError says of it, given and bound.
 enum class EvProfileFault : std::uint8_t {
-  kFields,           // the fields break a rule; `field` says which
-  kBitsLeft,         // an EV has bits that no field takes: its place in the list
-  kPlanes,           // no planes, or more than port numbers can name: planes, most
-  kTooManyEvs,       // more than a profile holds: EVs, most
-  kPort,             // an EV has a port that is in none of the planes: port, planes
-  kPlaneEmpty,       // a plane would have no EV and carry nothing: plane
+  kFields,      // the fields break a rule; `field` says which
+  kBitsLeft,    // an EV has bits that no field takes: its place in the list
+  kPlanes,      // no planes, or more than port numbers can name: planes, most
+  kTooManyEvs,  // more than a profile holds: EVs, most
+  kPort,        // an EV has a port that is in none of the planes: port, planes
+  kPlaneEmpty,  // a plane would have no EV and carry nothing: plane
+  // PATH-2
   kPlanesUnequal,    // planes must be loaded equally, so have equally many EVs: one, another
-  kDuplicateEv,      // two EVs look the same in a SACK: what it would say
+  kDuplicateEv,      // two EVs look the same in a SACK: what it would say (PATH-3)
   kTooFewDifferent,  // the ranges of the fields do not give so many EVs: EVs, different ones
   kMinActive,        // more must stay in use than there are: minimum, EVs
   kActivePerPlane,   // more are to be in use than a plane has: in use, EVs of a plane
@@ -163,7 +164,7 @@ class EvProfile {
   // MRC 9.3.5: the EVs with the same SRv6 address take the same path and share its fate. In other
   // modes switches hash the EV, and what two of them have in common is not known: each counts as a
   // path of its own, with its number. All paths of plane 0 come first, then those of plane 1, and
-  // so on.
+  // so on (PATH-13).
   [[nodiscard]] std::size_t path_count() const { return path_begins_.size() - 1; }
   [[nodiscard]] PathIndex path_of(EvIndex ev) const {
     OPENMRC_DCHECK(ev.raw() < path_of_.size(), "no such EV");
@@ -180,7 +181,7 @@ class EvProfile {
   }
   [[nodiscard]] Plane plane_of(PathIndex path) const { return entry(evs_of(path)[0]).plane; }
 
-  // SRv6 with a routing header: its segment.
+  // SRv6 with a routing header: its segment (PATH-78).
   [[nodiscard]] std::optional<wire::Ipv6Address> segment(EvIndex index) const {
     if (segments_.empty()) return std::nullopt;
     OPENMRC_DCHECK(index.raw() < segments_.size(), "no such EV");

@@ -70,6 +70,7 @@ TEST(EvProfile, AListIsOrderedPlaneByPlane) {
   EXPECT_EQ(profile->mode(), EvFormatMode::kStev);
 }
 
+// PATH-9
 TEST(EvProfile, TheFirstHalfGoesToTheFlowLabelTheSecondToTheSourcePort) {
   const std::vector evs{stev(0x1234c001, 1)};
   const auto profile = EvProfile::explicit_list({.format = kStev, .evs = evs});
@@ -81,7 +82,7 @@ TEST(EvProfile, TheFirstHalfGoesToTheFlowLabelTheSecondToTheSourcePort) {
   EXPECT_EQ(profile->segment(EvIndex(0)), std::nullopt);
 }
 
-// MRC 9.3.3
+// MRC 9.3.3 (PATH-8)
 TEST(EvProfile, UdpModeFillsTheSourcePortOnly) {
   const std::vector evs{PortedEv{bits({0xc1, 0x02}), PortNumber(1)}};
   const auto profile = EvProfile::explicit_list({.format = kUdp, .evs = evs});
@@ -103,6 +104,7 @@ TEST(EvProfile, FieldsExpandAList) {
   EXPECT_EQ(profile->value(EvIndex(0)), evs[0].value);
 }
 
+// PATH-10
 TEST(EvProfile, Srv6PutsAddressesOutsideAndAnIndexIntoTheSourcePort) {
   const EvBits path = bits({0xfc, 0xbb, 0xbb, 0, 0, 1, 0, 2, 1, 2});
   // The same uSIDs in two planes are two paths.
@@ -117,6 +119,7 @@ TEST(EvProfile, Srv6PutsAddressesOutsideAndAnIndexIntoTheSourcePort) {
   EXPECT_EQ(profile->segment(EvIndex(1)), std::nullopt);
 }
 
+// PATH-78
 TEST(EvProfile, AWideSrv6FormatHasASegment) {
   EvFormat format{.mode = EvFormatMode::kSrv6};
   for (int i = 0; i < 16; ++i) format.slot_widths.push_back(16);
@@ -315,6 +318,7 @@ TEST(EvProfileRefusal, APortThatIsInNoPlane) {
             (EvProfileError{Fault::kPort, 3, 2}));
 }
 
+// PATH-2
 TEST(EvProfileRefusal, APlaneWithoutEvs) {
   const std::vector evs{stev(1, 1), stev(2, 3)};
   EXPECT_EQ(refusal(ExplicitEvs{.format = kStev, .evs = evs, .planes = 3}),
@@ -325,6 +329,7 @@ TEST(EvProfileRefusal, APlaneWithoutEvs) {
             (EvProfileError{Fault::kPlaneEmpty, 3}));
 }
 
+// PATH-2
 TEST(EvProfileRefusal, PlanesWithDifferentNumbersOfEvs) {
   const std::vector evs{stev(1, 1), stev(2, 2), stev(3, 2)};
   const EvProfileError expected{Fault::kPlanesUnequal, 2, 1};
@@ -334,6 +339,7 @@ TEST(EvProfileRefusal, PlanesWithDifferentNumbersOfEvs) {
             (EvProfileError{Fault::kPlanesUnequal, 2, 3}));
 }
 
+// PATH-3
 TEST(EvProfileRefusal, TwoEvsThatASackCannotTellApart) {
   const std::vector evs{stev(0x77, 1), stev(0x77, 2)};
   const EvProfileError expected{Fault::kDuplicateEv, 0x77};

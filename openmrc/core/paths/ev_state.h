@@ -21,17 +21,18 @@ inline constexpr std::size_t kEvStateCount = 5;
 
 // What can happen to a path.
 enum class EvInput : std::uint8_t {
-  kMarked,       // a SACK says SKIP_ONCE: the packet met congestion
-  kTrimmed,      // a NACK says that a switch on the way cut the packet
-  kAlwaysSkip,   // a SACK says ALWAYS_SKIP: the responder holds the path for bad
-  kMissing,      // a packet is declared lost; it may be late
+  kMarked,      // a SACK says SKIP_ONCE: the packet met congestion (PATH-14)
+  kTrimmed,     // a NACK says that a switch on the way cut the packet (PATH-15)
+  kAlwaysSkip,  // a SACK says ALWAYS_SKIP: the responder holds the path for bad (PATH-16)
+  kMissing,     // a packet is declared lost; it may be late (PATH-17)
+  // PATH-18
   kLost,         // packets vanished without a trace, or a probe did after a packet was missing
-  kLate,         // what had been missing has arrived
-  kRotation,     // it has missed its turns
-  kProbeClean,   // enough probes were answered
-  kProbeMarked,  // a probe was answered, and had met congestion
-  kDeny,         // the controller's order
-  kAllow,        // the controller takes it back
+  kLate,         // what had been missing has arrived (PATH-19)
+  kRotation,     // it has missed its turns (PATH-20)
+  kProbeClean,   // enough probes were answered (PATH-21)
+  kProbeMarked,  // a probe was answered, and had met congestion (PATH-22)
+  kDeny,         // the controller's order (PATH-23)
+  kAllow,        // the controller takes it back (PATH-24)
 };
 inline constexpr std::size_t kEvInputCount = 11;
 
@@ -72,7 +73,7 @@ constexpr EvState next_state(EvState state, EvInput input) {
   return kTable[static_cast<std::size_t>(state)][static_cast<std::size_t>(input)];
 }
 
-// Whether the path may be kept in rotation.
+// Whether the path may be kept in rotation (PATH-25).
 constexpr bool is_usable(EvState state) {
   return state == EvState::kGood || state == EvState::kSkip;
 }

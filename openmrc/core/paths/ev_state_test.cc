@@ -45,9 +45,10 @@ std::string matrix() {
   return text;
 }
 
+// PATH-14, PATH-15, PATH-16, PATH-17, PATH-18, PATH-19, PATH-20, PATH-21, PATH-22, PATH-23, PATH-24
 TEST(EvState, TheMachineIsAsRecorded) { test::expect_golden(matrix(), "ev_states.txt"); }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-14, PATH-15, PATH-20)
 TEST(EvState, CongestionIsSkippedOnce) {
   EXPECT_EQ(next_state(kGood, kMarked), kSkip);
   EXPECT_EQ(next_state(kGood, kTrimmed), kSkip);
@@ -57,7 +58,7 @@ TEST(EvState, CongestionIsSkippedOnce) {
   EXPECT_EQ(next_state(kSkip, kTrimmed), kSkip);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-22)
 TEST(EvState, CongestionIsNotFailure) {
   for (const EvState state : {kGood, kSkip}) {
     for (const EvInput input : {kMarked, kTrimmed, kRotation, kProbeClean, kProbeMarked, kAllow}) {
@@ -66,7 +67,7 @@ TEST(EvState, CongestionIsNotFailure) {
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-16, PATH-18)
 TEST(EvState, LossAndTheRespondersWordAreFailure) {
   for (const EvState state : {kGood, kSkip, kSuspect, kAssumedBad}) {
     EXPECT_EQ(next_state(state, kLost), kAssumedBad) << name(state);
@@ -74,7 +75,7 @@ TEST(EvState, LossAndTheRespondersWordAreFailure) {
   }
 }
 
-// A packet that is missing may be late.
+// A packet that is missing may be late (PATH-17, PATH-19).
 TEST(EvState, WhatIsMissingMakesAPathSuspectUntilItTurnsUpOrAProbeTells) {
   EXPECT_EQ(next_state(kGood, kMissing), kSuspect);
   EXPECT_EQ(next_state(kSkip, kMissing), kSuspect);
@@ -85,7 +86,7 @@ TEST(EvState, WhatIsMissingMakesAPathSuspectUntilItTurnsUpOrAProbeTells) {
   EXPECT_EQ(next_state(kAssumedBad, kMissing), kAssumedBad);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-21)
 TEST(EvState, OnlyProbesBringAFailedPathBack) {
   for (const EvInput input : inputs()) {
     const EvState next = next_state(kAssumedBad, input);
@@ -95,7 +96,7 @@ TEST(EvState, OnlyProbesBringAFailedPathBack) {
   EXPECT_EQ(next_state(kAssumedBad, kProbeMarked), kSkip);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-23, PATH-24)
 TEST(EvState, OnlyTheControllerDeniesAndAllows) {
   for (const EvState state : states()) {
     for (const EvInput input : inputs()) {
@@ -121,6 +122,7 @@ TEST(EvState, HearingTheSameAgainChangesNothing) {
   }
 }
 
+// PATH-25
 TEST(EvState, GoodAndSkipAreUsable) {
   EXPECT_TRUE(is_usable(kGood));
   EXPECT_TRUE(is_usable(kSkip));

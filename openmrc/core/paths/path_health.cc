@@ -25,6 +25,21 @@ PathHealth::Record* PathHealth::find(PathIndex path) {
   return found == records_.end() ? nullptr : &*found;
 }
 
+unsigned PathHealth::score_now(const Record& record, const Missing& missing) {
+  const auto delivered = static_cast<std::uint16_t>(missing.delivered - record.delivered);
+  const unsigned made_up = delivered / kDeliveredPerLoss;
+  return record.score > made_up ? record.score - made_up : 0;
+}
+
+bool PathHealth::tolerates(const Missing& missing) {
+  Record* record = find(missing.path);
+  if (record == nullptr) record = &records_.emplace_back(Record{.path = missing.path});
+  if (record->next != kNever || score_now(*record, missing) > 0) return false;
+  record->score = 1;
+  record->delivered = missing.delivered;
+  return true;
+}
+
 void PathHealth::take(const Missing& missing, bool suspect) {
   Record* record = find(missing.path);
   if (record == nullptr) record = &records_.emplace_back(Record{.path = missing.path});
@@ -32,9 +47,7 @@ void PathHealth::take(const Missing& missing, bool suspect) {
     record->suspect = record->suspect && suspect;
     return;
   }
-  const auto delivered = static_cast<std::uint16_t>(missing.delivered - record->delivered);
-  const unsigned made_up = delivered / kDeliveredPerLoss;
-  const unsigned score = (record->score > made_up ? record->score - made_up : 0) + 1;
+  const unsigned score = score_now(*record, missing) + 1;
   *record = {.next = suspect ? missing.now : missing.now + missing.rtt,
              .held_until = missing.now + hold_time(score, missing.rtt),
              .interval = missing.rtt,

@@ -11,7 +11,7 @@
 
 namespace openmrc::core {
 
-// How disabled paths are tried again (MRC 9.3.1 leaves it open).
+// How disabled paths are tried again (MRC 9.3.1; PATH-50 leaves it open).
 struct ProbeSettings {
   std::uint8_t probe_successes = 3;           // in a row, for a failed path to be good again
   Duration interval_max = milliseconds(100);  // doubles from one round trip up to this
@@ -27,6 +27,7 @@ struct ProbeSettings {
 //  - Every failure adds to the path's score, and packets that arrive on it reduce the score: it
 //    compares losses with what is delivered. A path that has failed repeatedly is held back, twice
 //    as long each time (as BGP and links do it: flap damping), however well its probes do.
+// PATH-48, PATH-49, PATH-53, PATH-54
 class PathHealth {
  public:
   // What the path's owner knows when a packet is missing on it.
@@ -38,6 +39,9 @@ class PathHealth {
   };
   void suspect(const Missing& missing) { take(missing, true); }
   void fail(const Missing& missing) { take(missing, false); }
+  // Whether one missing packet is no reason to suspect the path: nothing else was of late. Adds to
+  // the score if so (PATH-41).
+  [[nodiscard]] bool tolerates(const Missing& missing);
   // The path is in use again, or nobody's business: it is not probed any more.
   void release(PathIndex path);
   // The same, and it turned out that nothing was missing: the score is as it was before.
@@ -76,13 +80,15 @@ class PathHealth {
     Duration interval{};
     std::uint16_t delivered = 0;  // at the last loss
     PathIndex path;
-    std::uint8_t score = 0;
+    std::uint8_t score = 0;  // as of the last loss
     std::uint8_t clean = 0;  // answers in a row
     bool suspect = false;
     bool awaited = false;  // a probe is on its way
   };
   [[nodiscard]] Record* find(PathIndex path);
   void take(const Missing& missing, bool suspect);
+  // What is left of the score after all that was delivered since the last loss.
+  [[nodiscard]] static unsigned score_now(const Record& record, const Missing& missing);
 
   std::vector<Record> records_;  // of disabled paths, and of those whose score is not zero
 };

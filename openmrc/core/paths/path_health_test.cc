@@ -49,6 +49,7 @@ TEST(PathHealth, WantsNothingWhileAllPathsAreGood) {
   EXPECT_FALSE(health.answered(kPath, kStart, kRtt, kSettings));
 }
 
+// PATH-48
 TEST(PathHealth, ProbesASuspectAtOnceAndOneAnswerClearsIt) {
   PathHealth health;
   health.suspect(missing(kStart));
@@ -57,6 +58,31 @@ TEST(PathHealth, ProbesASuspectAtOnceAndOneAnswerClearsIt) {
   EXPECT_TRUE(health.empty());
 }
 
+// PATH-41
+TEST(PathHealth, ToleratesOneOvertakenPacketButNotTwoSoonAfterEachOther) {
+  PathHealth health;
+  EXPECT_TRUE(health.tolerates(missing(kStart, kPath, 0)));
+  EXPECT_TRUE(health.empty()) << "the path is in use";
+  EXPECT_FALSE(health.tolerates(missing(kStart + kRtt, kPath, 63)));
+  EXPECT_TRUE(health.tolerates(missing(kStart + kRtt, kPath, 64))) << "delivered in the meantime";
+  EXPECT_TRUE(health.tolerates(missing(kStart + kRtt, PathIndex(8), 64))) << "another path";
+}
+
+TEST(PathHealth, ToleratesAnotherOneIfTheFirstHadOnlySeemedToBeMissing) {
+  PathHealth health;
+  EXPECT_TRUE(health.tolerates(missing(kStart)));
+  health.acquit(kPath);
+  EXPECT_TRUE(health.tolerates(missing(kStart)));
+  EXPECT_FALSE(health.tolerates(missing(kStart)));
+}
+
+TEST(PathHealth, ToleratesNothingOnAPathThatIsDisabled) {
+  PathHealth health;
+  health.fail(missing(kStart));
+  EXPECT_FALSE(health.tolerates(missing(kStart, kPath, 1'000)));
+}
+
+// PATH-42, PATH-48
 TEST(PathHealth, AProbeOfASuspectWithoutAnAnswerConfirmsTheFailureOnce) {
   PathHealth health;
   health.suspect(missing(kStart));
@@ -80,7 +106,7 @@ TEST(PathHealth, ASuspectThatFailsIsOneNoMore) {
       << "what failed is not merely suspect";
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-49)
 TEST(PathHealth, ProbesWhatHasFailedAfterOneRoundTripAndAtDoublingDistances) {
   PathHealth health;
   health.fail(missing(kStart));
@@ -98,6 +124,7 @@ TEST(PathHealth, ProbesWhatHasFailedAfterOneRoundTripAndAtDoublingDistances) {
                          kSettings.interval_max, kSettings.interval_max, kSettings.interval_max}));
 }
 
+// PATH-49
 TEST(PathHealth, WaitsForAnAnswerAsLongAsItIsTold) {
   PathHealth health;
   health.fail(missing(kStart));
@@ -155,7 +182,7 @@ TEST(PathHealth, AnAnswerToWhatWasNotProbedYetCountsForNothing) {
   EXPECT_EQ(health.next_time(), kStart + kRtt);
 }
 
-// Flap damping: a path that loses one packet in twenty, or all that are large.
+// Flap damping: a path that loses one packet in twenty, or all that are large (PATH-54).
 TEST(PathHealth, IsTriedLessAndLessOftenWhenItFailsAgainAndAgain) {
   PathHealth health;
   Instant now = kStart;
@@ -177,6 +204,7 @@ TEST(PathHealth, IsTriedLessAndLessOftenWhenItFailsAgainAndAgain) {
   EXPECT_LT(out_of_use.back(), seconds(2));
 }
 
+// PATH-53
 TEST(PathHealth, WhatIsDeliveredMakesUpForLosses) {
   PathHealth health;
   Instant now = kStart;
@@ -189,6 +217,7 @@ TEST(PathHealth, WhatIsDeliveredMakesUpForLosses) {
   }
 }
 
+// PATH-53
 TEST(PathHealth, AcquittalTakesTheScoreBack) {
   PathHealth health;
   Instant now = kStart;
@@ -236,7 +265,7 @@ TEST(PathHealth, PathsDoNotDisturbEachOther) {
   EXPECT_TRUE(health.empty());
 }
 
-// MRC 7.4.8
+// MRC 7.4.8 (PATH-50, PATH-54)
 TEST(PathHealth, ProbesSoonAgainWhenThePortOfAPathIsBack) {
   PathHealth health;
   const PathIndex other(200);

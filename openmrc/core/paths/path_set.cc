@@ -39,9 +39,11 @@ unsigned PathSet::active_max(Plane plane) const {
 }
 
 // Which paths are active is random: senders that share a profile shall not all use the same.
+// PATH-30
 void PathSet::start_rotation(Plane plane) {
   const PathRange range = profile_->paths(plane);
   std::vector<PathIndex> order;
+  order.reserve(range.count);
   for (std::size_t i = 0; i < range.count; ++i) {
     order.emplace_back(static_cast<std::uint8_t>(range.first + i));
   }
@@ -74,19 +76,16 @@ std::optional<PathSet::Choice> PathSet::choose_for_probe(PlaneMask ports) {
   }
 }
 
-std::optional<PathSet::Choice> PathSet::choose_in_burst(PlaneMask ports,
-                                                        std::optional<EvIndex> avoid) {
-  if (left_in_burst_ > 0 && ports.has(last_.plane) && avoid != last_.ev &&
+// PATH-37
+PathSet::Choice PathSet::choose_in_burst(PlaneMask eligible, std::optional<EvIndex> avoid) {
+  if (left_in_burst_ > 0 && eligible.has(last_.plane) && avoid != last_.ev &&
       state(last_.ev) == EvState::kGood) {
     --left_in_burst_;
     return last_;
   }
-  left_in_burst_ = 0;
-  const auto choice = choose_next(ports, avoid);
-  if (!choice) return std::nullopt;
-  last_ = *choice;
+  last_ = choose_next(eligible, avoid);
   left_in_burst_ = static_cast<std::uint8_t>(burst_ - 1);
-  return choice;
+  return last_;
 }
 
 EvIndex PathSet::next_ev_of_many(PathIndex path) {
@@ -146,7 +145,7 @@ void PathSet::change(EvIndex ev, EvInput input, EvState after) {
     set_denied(ev, input == EvInput::kDeny);
     if (allowed(path) == 0) paths_[path.raw()].state = EvState::kGood;  // when it is allowed again
   } else {
-    // The controller's word counts more than the floor. The last path is never disabled.
+    // The controller's word counts more than the floor. The last path is never disabled (PATH-26).
     const std::size_t floor = std::max<std::size_t>(profile_->min_active(), 1);
     if (!core::is_usable(after) && usable > 0 && usable_ < floor + usable) return;
     paths_[path.raw()].state = after == EvState::kSkip ? EvState::kGood : after;
@@ -159,7 +158,7 @@ void PathSet::set_denied(EvIndex ev, bool denied) {
   denied_->set(ev.raw(), denied);
 }
 
-// After a change to the path, of which so many EVs could be used before.
+// After a change to the path, of which so many EVs could be used before (PATH-39).
 void PathSet::update_rotation(PathIndex path, unsigned usable_before) {
   const unsigned usable = is_eligible(path) ? allowed(path) : 0;
   usable_ = static_cast<std::uint16_t>(usable_ - usable_before + usable);

@@ -22,7 +22,7 @@ namespace openmrc::core {
 // MRC 9.3.2: a path that fails is replaced by a backup of the same plane, never of another, so that
 // planes stay equally loaded. What EVs of one path have in common is kept once; only the
 // controller's word is about a single EV. Until something is sent, or happens to a path, it holds
-// nothing: many peers are idle.
+// nothing: many peers are idle (PATH-38).
 class PathSet {
  public:
   // `profile` must outlive this. The order of paths follows from `seed`. `burst`: how many packets
@@ -39,14 +39,21 @@ class PathSet {
   // those that are not in `ports`, and in a plane the path that the policy chooses. The path of
   // `avoid` is not chosen if its plane has another. Nothing if no plane in `ports` has a path. In a
   // burst the EV of the last packet comes again as long as nothing speaks against it.
+  // PATH-28, PATH-36
   [[nodiscard]] std::optional<Choice> choose(PlaneMask ports,
                                              std::optional<EvIndex> avoid = std::nullopt) {
+    const PlaneMask eligible = ports & planes_;
+    if (eligible.empty()) {
+      left_in_burst_ = 0;
+      return std::nullopt;
+    }
     if (burst_ > 1) [[unlikely]]
-      return choose_in_burst(ports, avoid);
-    return choose_next(ports, avoid);
+      return choose_in_burst(eligible, avoid);
+    return choose_next(eligible, avoid);
   }
   // The same for a reliability probe: planes in turn and the usable paths of each in turn, however
   // congested they are, because the next shall not go where the last one got lost. Ends the burst.
+  // PATH-75
   [[nodiscard]] std::optional<Choice> choose_for_probe(PlaneMask ports);
   // Whether the next packet would take the path of the last.
   [[nodiscard]] bool in_burst() const { return left_in_burst_ > 0; }
@@ -98,10 +105,9 @@ class PathSet {
   };
   static_assert(sizeof(Path) == 1);
 
-  [[nodiscard, gnu::always_inline]] std::optional<Choice> choose_next(
-      PlaneMask ports, std::optional<EvIndex> avoid) {
-    const PlaneMask eligible = ports & planes_;
-    if (eligible.empty()) return std::nullopt;
+  // `eligible`: some planes that have a path.
+  [[nodiscard, gnu::always_inline]] Choice choose_next(PlaneMask eligible,
+                                                       std::optional<EvIndex> avoid) {
     if (!paths_) [[unlikely]]
       start();
     const Plane plane = eligible.next_from(next_plane_);
@@ -111,9 +117,8 @@ class PathSet {
                                : policy_.choose(plane);
     return Choice{next_ev(path), plane, path};
   }
-  [[nodiscard]] std::optional<Choice> choose_in_burst(PlaneMask ports,
-                                                      std::optional<EvIndex> avoid);
-  // The EVs of a path in turn, unless they are denied.
+  [[nodiscard]] Choice choose_in_burst(PlaneMask eligible, std::optional<EvIndex> avoid);
+  // The EVs of a path in turn, unless they are denied (PATH-31).
   EvIndex next_ev(PathIndex path) {
     // Where each path has one EV both have the same number.
     if (turns_ == nullptr) [[likely]]

@@ -86,7 +86,7 @@ TEST(PathSet, RoundRobinLeavesOutFailedPaths) {
 
 // --- Planes ---
 
-// MRC 9.3.2
+// MRC 9.3.2 (PATH-28)
 TEST(PathSet, LoadsPlanesEquallyOverEveryPrefix) {
   for (const std::size_t planes : {1u, 2u, 3u, 4u, 8u, 31u}) {
     const EvProfile profile = make_profile(planes, 256 / planes > 5 ? 5 : 256 / planes);
@@ -124,6 +124,7 @@ TEST(PathSet, LoadsPlanesEquallyWhilePathsComeAndGo) {
   }
 }
 
+// PATH-28
 TEST(PathSet, LeavesOutPlanesWhosePortsAreBusy) {
   const EvProfile profile = make_profile(4, 3);
   PathSet paths(profile, 7);
@@ -147,6 +148,7 @@ TEST(PathSet, TakesThePlanesOfTheMaskInTurn) {
   EXPECT_EQ(counts, (std::array{10, 10, 0, 10}));
 }
 
+// PATH-28
 TEST(PathSet, APlaneWithoutPathsIsNoLongerAmongItsPlanes) {
   const EvProfile profile = make_profile(3, 4);
   PathSet paths(profile, 7);
@@ -178,7 +180,7 @@ TEST(PathSet, WithoutAnyPathThereIsNoChoice) {
 
 // --- Passes ---
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-29)
 TEST(PathSet, ChoosesEveryActivePathOnceInEachPass) {
   for (const std::size_t evs : {1u, 2u, 7u, 64u}) {
     const EvProfile profile = make_profile(4, evs);
@@ -198,6 +200,7 @@ TEST(PathSet, TheLargestProfileWorks) {
   EXPECT_EQ(paths.usable(), 256u);
 }
 
+// PATH-29
 TEST(PathSet, DrawsANewOrderForEachPass) {
   const EvProfile profile = make_profile(1, 32);
   PathSet paths(profile, 7);
@@ -227,6 +230,7 @@ TEST(PathSet, TheOrderFollowsFromTheSeed) {
   EXPECT_NE(choose_many(other, 64), order);
 }
 
+// PATH-30
 TEST(PathSet, SendersUseDifferentActivePaths) {
   const EvProfile profile = make_profile(1, 64, {.active_per_plane = 8});
   std::set<std::set<EvIndex>> active;
@@ -237,6 +241,7 @@ TEST(PathSet, SendersUseDifferentActivePaths) {
   EXPECT_EQ(active.size(), 20u);
 }
 
+// PATH-25
 TEST(PathSet, APathThatFailsCostsNoOtherItsTurn) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const EvProfile profile = make_profile(1, 8);
@@ -251,7 +256,7 @@ TEST(PathSet, APathThatFailsCostsNoOtherItsTurn) {
 
 // --- SKIP ---
 
-// MRC 11.2.2
+// MRC 11.2.2 (PATH-20, PATH-32)
 TEST(PathSet, PassesOverASkippedPathOnceAndForgivesIt) {
   const EvProfile profile = make_profile(1, 8);
   PathSet paths(profile, 7);
@@ -277,7 +282,7 @@ std::map<EvIndex, EvState> states_of(const PathSet& paths) {
   return states;
 }
 
-// MRC 11.2.2
+// MRC 11.2.2 (PATH-32)
 TEST(PathSet, DoesNotUseAForgivenPathForTheSamePacketIfThereIsAGoodOne) {
   const EvProfile profile = make_profile(1, 6);
   PathSet paths(profile, 7);
@@ -294,7 +299,7 @@ TEST(PathSet, DoesNotUseAForgivenPathForTheSamePacketIfThereIsAGoodOne) {
   }
 }
 
-// MRC 11.2.2
+// MRC 11.2.2 (PATH-34)
 TEST(PathSet, ChoosesEvenWhenAllAreToBeSkipped) {
   for (const std::size_t evs : {1u, 2u, 16u}) {
     const EvProfile profile = make_profile(1, evs);
@@ -307,7 +312,7 @@ TEST(PathSet, ChoosesEvenWhenAllAreToBeSkipped) {
 
 // --- Failure and backups ---
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-38)
 TEST(PathSet, AFailedPathIsReplacedByABackupOfTheSamePlane) {
   const EvProfile profile = make_profile(3, 8, {.active_per_plane = 4});
   PathSet paths(profile, 7);
@@ -339,6 +344,7 @@ TEST(PathSet, AFailedBackupReplacesNothing) {
       << "no good backup is left";
 }
 
+// PATH-39
 TEST(PathSet, AReadmittedPathStandsByWhenThePlaneIsComplete) {
   const EvProfile profile = make_profile(1, 4, {.active_per_plane = 2});
   PathSet paths(profile, 7);
@@ -352,6 +358,7 @@ TEST(PathSet, AReadmittedPathStandsByWhenThePlaneIsComplete) {
   EXPECT_EQ(as_set(choose_many(paths, 8)), active);
 }
 
+// PATH-39
 TEST(PathSet, AReadmittedPathIsUsedAtOnceWhenThePlaneIsShort) {
   const EvProfile profile = make_profile(1, 4);
   PathSet paths(profile, 7);
@@ -364,7 +371,7 @@ TEST(PathSet, AReadmittedPathIsUsedAtOnceWhenThePlaneIsShort) {
   EXPECT_EQ(as_set(choose_many(paths, 7)).size(), 4u) << "seven choices contain a whole pass";
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-26)
 TEST(PathSet, NeverGivesUpPathsForLossBelowTheFloor) {
   const EvProfile profile = make_profile(2, 4, {.min_active = 3});
   PathSet paths(profile, 7);
@@ -385,7 +392,7 @@ TEST(PathSet, APathThatTheFloorKeepsIsStillSkippedForCongestion) {
   EXPECT_EQ(paths.state(ev_at(0)), EvState::kSkip);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-26)
 TEST(PathSet, TheControllersWordCountsMoreThanTheFloor) {
   const EvProfile profile = make_profile(1, 4, {.min_active = 4});
   PathSet paths(profile, 7);
@@ -403,7 +410,7 @@ TEST(PathSet, TheControllersWordCountsMoreThanTheFloor) {
 
 // --- Avoiding a path ---
 
-// MRC 7.4.4
+// MRC 7.4.4 (PATH-36)
 TEST(PathSet, DoesNotChooseThePathToAvoidIfItsPlaneHasAnother) {
   const EvProfile profile = make_profile(1, 2);
   PathSet paths(profile, 7);
@@ -415,7 +422,7 @@ TEST(PathSet, DoesNotChooseThePathToAvoidIfItsPlaneHasAnother) {
   }
 }
 
-// MRC 7.4.4: also when the others were congested.
+// MRC 7.4.4 (PATH-36): also when the others were congested.
 TEST(PathSet, DoesNotChooseThePathToAvoidIfTheOthersAreToBeSkipped) {
   for (const std::size_t evs : {2u, 3u, 8u}) {
     const EvProfile profile = make_profile(1, evs);
@@ -431,6 +438,7 @@ TEST(PathSet, DoesNotChooseThePathToAvoidIfTheOthersAreToBeSkipped) {
   }
 }
 
+// PATH-36
 TEST(PathSet, ChoosesThePathToAvoidIfItIsTheOnlyOne) {
   const EvProfile profile = make_profile(1, 1);
   PathSet paths(profile, 7);
@@ -552,7 +560,37 @@ class RandomLife {
   std::vector<EvState> states_;
 };
 
-// MRC 9.3.1: a path that loses packets is better than none.
+// Two paths of a plane, with two EVs each.
+EvProfile two_evs_for_each_path() {
+  std::vector<PortedEv> evs;
+  for (unsigned i = 0; i < 4; ++i) {
+    PortedEv ev{.port = PortNumber(1)};
+    ev.value[0] = static_cast<std::byte>(1 + i % 2);
+    evs.push_back(ev);
+  }
+  auto profile = EvProfile::explicit_list(
+      {.format = {.mode = EvFormatMode::kSrv6, .slot_widths = {16}}, .evs = evs});
+  EXPECT_TRUE(profile) << to_string(profile.error());
+  return *std::move(profile);
+}
+
+// MRC 9.3.5 (PATH-13, PATH-31)
+TEST(PathSet, TheEvsOfAPathTakeTurnsAndShareItsFate) {
+  const EvProfile profile = two_evs_for_each_path();
+  PathSet paths(profile, 1);
+  const std::vector<EvIndex> used = choose_many(paths, 4);
+  EXPECT_EQ(std::set(used.begin(), used.end()).size(), 4U);
+  EXPECT_NE(profile.path_of(used[0]), profile.path_of(used[1]));
+  apply(paths, ev_at(0), EvInput::kMissing);
+  apply(paths, ev_at(1), EvInput::kDeny);
+  const std::vector states{paths.state(ev_at(0)), paths.state(ev_at(1)), paths.state(ev_at(2)),
+                           paths.state(ev_at(3))};
+  EXPECT_EQ(states,
+            (std::vector{EvState::kSuspect, EvState::kDenied, EvState::kSuspect, EvState::kGood}))
+      << "the controller's word is about one EV";
+}
+
+// MRC 9.3.1 (PATH-26): a path that loses packets is better than none.
 TEST(PathSet, TheLastPathIsNeverGivenUpForLoss) {
   const EvProfile profile = make_profile(1, 4);
   PathSet paths(profile, 1);
@@ -582,6 +620,7 @@ TEST(PathSet, AgreesWithTheTableOfStatesWhateverHappens) {
 
 // --- Bursts ---
 
+// PATH-37
 TEST(PathSet, KeepsToOnePathForABurst) {
   const EvProfile profile = make_profile(2, 8);
   PathSet paths(profile, 7, 4);
@@ -621,6 +660,7 @@ TEST(PathSet, WithoutBurstsNoPathIsKept) {
   }
 }
 
+// PATH-37
 TEST(PathSet, ABurstEndsWhenSomethingSpeaksAgainstItsPath) {
   const EvProfile profile = make_profile(2, 8);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -649,7 +689,7 @@ TEST(PathSet, ABurstThatFindsNoPortBeginsAnew) {
   EXPECT_NE(choose_ev(paths), first) << "no path comes twice in a pass";
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (PATH-37)
 TEST(PathSet, AProbeEndsTheBurst) {
   const EvProfile profile = make_profile(1, 8);
   PathSet paths(profile, 7, 8);
@@ -660,7 +700,7 @@ TEST(PathSet, AProbeEndsTheBurst) {
   EXPECT_FALSE(paths.choose_for_probe(PlaneMask(0)));
 }
 
-// MRC 7.4.6. Congested paths too: where only they are left alive, nothing else is heard.
+// MRC 7.4.6 (PATH-75). Congested paths too: where only they are left alive, nothing else is heard.
 TEST(PathSet, ProbesTakePlanesAndTheirUsablePathsInTurn) {
   const EvProfile profile = make_profile(2, 4);
   PathSet paths(profile, 7);

@@ -34,13 +34,16 @@ class PlaneMask {
 
   constexpr PlaneMask operator&(PlaneMask other) const { return PlaneMask(bits_ & other.bits_); }
   constexpr PlaneMask operator|(PlaneMask other) const { return PlaneMask(bits_ | other.bits_); }
+  [[nodiscard]] constexpr PlaneMask without(PlaneMask other) const {
+    return PlaneMask(bits_ & ~other.bits_);
+  }
   constexpr bool operator==(const PlaneMask&) const = default;
 
  private:
   std::uint32_t bits_ = 0;
 };
 
-// MRC 7.4.8: a port status mask has bit n for port n, and ports count from 1.
+// MRC 7.4.8 (WIRE-73): a port status mask has bit n for port n, and ports count from 1.
 constexpr std::uint32_t port_status_of(PlaneMask planes) { return planes.bits() << 1; }
 constexpr PlaneMask planes_of(std::uint32_t port_status) { return PlaneMask(port_status >> 1); }
 

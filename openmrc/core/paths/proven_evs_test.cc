@@ -32,12 +32,14 @@ TEST(ProvenEvs, IsEmptyAtFirst) {
   EXPECT_FALSE(proven.has_any(kNow));
 }
 
+// PATH-69
 TEST(ProvenEvs, TakesThemInTurn) {
   ProvenEvs proven;
   for (const unsigned number : {1u, 2u, 3u}) proven.add(ev(number), kUntil);
   EXPECT_EQ(next(proven, 6), (std::vector{ev(2), ev(1), ev(3), ev(2), ev(1), ev(3)}));
 }
 
+// PATH-68
 TEST(ProvenEvs, KeepsTheLatest) {
   ProvenEvs proven;
   for (unsigned number = 0; number < 20; ++number) proven.add(ev(number), kUntil);

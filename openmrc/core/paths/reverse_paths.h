@@ -17,6 +17,7 @@ namespace openmrc::core {
 // seen to work. A plane in which nothing is known to work is searched: each control packet takes
 // another of its paths, also those that are disabled, because what is known of them may be wrong:
 // the answer to a probe is lost on the way of the peer as often as the probe is on ours.
+// PATH-68, PATH-69, PATH-73
 class ReversePaths {
  public:
   explicit ReversePaths(std::size_t planes) : count_(static_cast<std::uint8_t>(planes)) {}

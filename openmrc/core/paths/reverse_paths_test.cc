@@ -70,6 +70,7 @@ class ReversePathsTest : public testing::Test {
   Instant now_{1'000'000};
 };
 
+// PATH-69
 TEST_F(ReversePathsTest, TakesThePlanesInTurn) {
   EXPECT_EQ(count_planes(kAllPorts, 40), (std::array{10, 10, 10, 10}));
   EXPECT_EQ(count_planes(PlaneMask(0b0101), 40), (std::array{20, 0, 20, 0}));
@@ -83,6 +84,7 @@ TEST_F(ReversePathsTest, ThereIsNoPathWithoutAPort) {
 }
 
 // What is known of disabled paths may be wrong: an answer to a probe can be lost on its way back.
+// PATH-73
 TEST_F(ReversePathsTest, TakesAllPathsInTurnUntilOneIsSeenToWork) {
   for (unsigned i = 1; i < kEvsPerPlane; ++i) {
     paths_.apply(ev_of(kPlane1, i), EvInput::kLost, {}, {});
@@ -93,13 +95,14 @@ TEST_F(ReversePathsTest, TakesAllPathsInTurnUntilOneIsSeenToWork) {
   EXPECT_EQ(evs, all(kPlane1));
 }
 
+// PATH-73
 TEST_F(ReversePathsTest, ASearchLeavesOutDeniedPaths) {
   paths_.apply(ev_of(kPlane1, 3), EvInput::kDeny, {}, {});
   EXPECT_EQ(used(kPlane1).size(), kEvsPerPlane - 1u);
   EXPECT_FALSE(used(kPlane1).contains(ev_of(kPlane1, 3)));
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-68)
 TEST_F(ReversePathsTest, WhatWasSeenToWorkIsTrustedForThreeTurnsOfProbes) {
   confirm(ev_of(kPlane1, 1), kPlane1);
   confirm(ev_of(kPlane1, 2), kPlane1);
@@ -113,7 +116,7 @@ TEST_F(ReversePathsTest, WhatWasSeenToWorkIsTrustedForThreeTurnsOfProbes) {
   EXPECT_EQ(used(kPlane1), (std::set{ev_of(kPlane1, 3)})) << "nothing is known of the older ones";
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (PATH-74)
 TEST_F(ReversePathsTest, AfterADoubtEverythingIsSearchedUntilOneIsSeenToWork) {
   confirm(ev_of(kPlane0, 1), kPlane0);
   confirm(ev_of(kPlane1, 1), kPlane1);
@@ -198,6 +201,7 @@ TEST_F(ReversePathsTest, WithNoPathAtAllEveryPlaneIsTried) {
   EXPECT_EQ(count_planes(kAllPorts, 40), (std::array{10, 10, 10, 10}));
 }
 
+// PATH-72
 TEST_F(ReversePathsTest, LeavesOutSilentPlanesWhileThereAreOthers) {
   silent_.add(kPlane1);
   EXPECT_EQ(count_planes(kAllPorts, 30), (std::array{10, 0, 10, 10}));

@@ -21,6 +21,7 @@ class ReverseProbes {
   // A plane and a good EV to probe, planes in turn; the caller sends the probe.
   [[nodiscard]] std::optional<PathSet::Choice> next(PathSet& paths, PlaneMask ports);
   // The probe of `ev` was answered. Returns the EV of an earlier one of the plane that was not.
+  // PATH-71
   [[nodiscard]] std::optional<EvIndex> answered(EvIndex ev, Plane plane);
   // Some EV of the plane is known to work.
   void confirm(Plane plane) {
@@ -31,7 +32,7 @@ class ReverseProbes {
   [[nodiscard]] PlaneMask silent() const { return silent_; }
 
  private:
-  // So many probes in a row without an answer make a plane silent.
+  // So many probes in a row without an answer make a plane silent (PATH-72).
   static constexpr std::uint8_t kUnansweredMax = 2;
 
   struct PerPlane {

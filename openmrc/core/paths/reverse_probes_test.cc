@@ -55,6 +55,7 @@ TEST_F(ReverseProbesTest, ThereIsNoneWithoutAPort) {
   EXPECT_FALSE(probes_.next(paths_, PlaneMask(0xf0))) << "ports beyond the planes";
 }
 
+// PATH-70
 TEST_F(ReverseProbesTest, TakesGoodPathsAtRandom) {
   fail(ev_of(kPlane0, 0));
   std::set<EvIndex> probed;
@@ -65,6 +66,7 @@ TEST_F(ReverseProbesTest, TakesGoodPathsAtRandom) {
   EXPECT_FALSE(probes_.next(paths_, PlaneMask::only(kPlane0)));
 }
 
+// PATH-72
 TEST_F(ReverseProbesTest, APlaneWithoutAnswersIsSilentUntilOneComes) {
   (void)probe(kPlane1);
   (void)probe(kPlane1);
@@ -81,6 +83,7 @@ TEST_F(ReverseProbesTest, APlaneWithoutAnswersIsSilentUntilOneComes) {
   }
 }
 
+// PATH-71
 TEST_F(ReverseProbesTest, AProbeIsMissingIfALaterOneOfItsPlaneIsAnswered) {
   const EvIndex first = probe(kPlane1);
   (void)probe(kPlane0);

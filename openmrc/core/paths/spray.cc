@@ -15,7 +15,7 @@ void Spray::remove(Plane plane, PathIndex path) {
 
 // The path that was drawn is to be skipped or avoided. Every path that is passed over has missed a
 // turn, and is not taken for this packet even if that was the last it had to miss. Two passes meet
-// each path; if all are to be skipped, the one with the fewest turns left is taken.
+// each path; if all are to be skipped, the one with the fewest turns left is taken (PATH-34).
 PathIndex Spray::choose_further(Plane plane, PathIndex drawn, unsigned avoid) {
   std::bitset<kEvsPerProfileMax> passed_over;
   PathIndex least = drawn;
@@ -50,6 +50,7 @@ void Spray::on_congestion(const PathCongestion& congestion) {
       std::max({std::min(more, kSkipMax), unsigned{mark.level}, unsigned{mark.skip}}));
 }
 
+// PATH-33
 void Spray::raise_level(const PathCongestion& congestion, Mark& mark) {
   std::uint16_t& with_level = with_level_[congestion.plane.raw()];
   if (mark.level == 0) ++with_level;

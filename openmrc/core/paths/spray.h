@@ -19,6 +19,7 @@ namespace openmrc::core {
 //    good. Its level doubles once in a round trip, up to kLevelMax, and is the least number of
 //    turns it misses. Feedback without a mark halves the level.
 // Were levels to rise when many paths are marked, senders would chase each other from path to path.
+// PATH-29, PATH-32
 class Spray {
  public:
   // Before anything else; allocates. The profile must outlive this.

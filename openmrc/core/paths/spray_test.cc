@@ -63,7 +63,7 @@ TEST(Spray, TakesEachPathOnceInAPassInAnOrderThatChanges) {
   EXPECT_EQ(orders.size(), 20U);
 }
 
-// MRC 11.2.2
+// MRC 11.2.2 (PATH-32)
 TEST(Spray, AMarkIsOneTurnAndATrimIsFour) {
   Sprayed paths(9);
   paths.mark(3, kStart);
@@ -74,6 +74,7 @@ TEST(Spray, AMarkIsOneTurnAndATrimIsFour) {
   EXPECT_NEAR(paths.turns_missed(5), 15, 1) << "the marks of one window, however many";
 }
 
+// PATH-33
 TEST(Spray, APathThatIsMarkedWindowAfterWindowMissesEverMore) {
   Sprayed paths(9);
   Instant now = kStart;
@@ -90,7 +91,7 @@ TEST(Spray, APathThatIsMarkedWindowAfterWindowMissesEverMore) {
   EXPECT_NEAR(paths.turns_missed(3), 64, 8) << "no more than that";
 }
 
-// The marks of one window come together: they must not double the level each.
+// The marks of one window come together: they must not double the level each (PATH-33).
 TEST(Spray, TheLevelRisesOnceInARoundTrip) {
   Sprayed paths(9);
   paths.mark(3, kStart);
@@ -100,6 +101,7 @@ TEST(Spray, TheLevelRisesOnceInARoundTrip) {
   }
 }
 
+// PATH-33
 TEST(Spray, CleanFeedbackLowersTheLevel) {
   Sprayed paths(9);
   Instant now = kStart;
@@ -112,7 +114,7 @@ TEST(Spray, CleanFeedbackLowersTheLevel) {
   EXPECT_NEAR(paths.turns_missed(3), 1, 1);
 }
 
-// Where most paths are congested, senders that flee to the others chase each other.
+// Where most paths are congested, senders that flee to the others chase each other (PATH-33).
 TEST(Spray, TheLevelDoesNotRiseWhereManyPathsAreMarked) {
   Sprayed paths(9);
   Instant now = kStart;
@@ -142,6 +144,7 @@ TEST(Spray, ForgetsTheMarksOfAPathThatLeaves) {
   EXPECT_NEAR(paths.choose(80)[3], 10, 1);
 }
 
+// PATH-36
 TEST(Spray, AvoidsAPathIfThereIsAnother) {
   Sprayed paths(2);
   for (int i = 0; i < 100; ++i) {

@@ -13,8 +13,16 @@ LossDetector::Limits LossDetector::limits(Instant newest_arrived, Instant now, D
   return {.late_before = newest_arrived - tolerance(now, base_rtt, floor),
           .overtaken_before = newest_arrived - floor,
           // Where hosts jitter, a path that still delivers is slow, not dead, however far it is
-          // behind.
+          // behind (PATH-44).
           .silent_since = floor == Duration{} ? kNever : now - floor};
+}
+
+Instant LossDetector::late_at(const SentPacket& packet, Instant now, Duration rtt,
+                              Duration base_rtt, Duration floor) {
+  const Instant late = packet.sent + rtt + tolerance(now, base_rtt, floor);
+  const Instant silent =
+      floor == Duration{} ? Instant{} : on_path_[packet.path.raw()].heard + floor;
+  return std::max(late, silent) + nanoseconds(1);
 }
 
 LossDetector::Verdict LossDetector::judge(const SentPacket& packet, const Limits& limits) const {

@@ -57,17 +57,17 @@ class Flight {
   LossDetector losses_;
 };
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-38)
 TEST(LossDetector, APacketIsLateWhenSomethingSentMuchLaterHasArrived) {
   Flight flight;
   const SentRef early = flight.send({}, 0);
-  flight.arrive(flight.send(kRtt * 3 / 4, 1));
+  flight.arrive(flight.send(kRtt * 7 / 8, 1));
   EXPECT_EQ(flight.judge(early), Verdict::kInFlight);
-  flight.arrive(flight.send(kRtt * 3 / 4 + nanoseconds(1), 2));
+  flight.arrive(flight.send(kRtt * 7 / 8 + nanoseconds(1), 2));
   EXPECT_EQ(flight.judge(early), Verdict::kLate);
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (PATH-42, REL-37)
 TEST(LossDetector, APacketIsOvertakenWhenALaterOneOnItsPathHasArrived) {
   Flight flight;
   const SentRef first = flight.send({}, 0);
@@ -79,13 +79,14 @@ TEST(LossDetector, APacketIsOvertakenWhenALaterOneOnItsPathHasArrived) {
   EXPECT_EQ(flight.judge(first), Verdict::kOvertakenTwice);
 }
 
+// REL-39
 TEST(LossDetector, WaitsLongerOnceSomethingWasSeenToBeLate) {
   Flight flight;
   const SentRef late = flight.send({}, 0);
   flight.arrive(flight.send(kRtt * 7 / 10, 1));
   flight.arrive(late);
   EXPECT_EQ(flight.losses().lateness(), kRtt * 7 / 10);
-  EXPECT_EQ(flight.tolerance(kStart + kRtt), kRtt * 7 / 10 + kRtt / 2);
+  EXPECT_EQ(flight.tolerance(kStart + kRtt), kRtt * 7 / 10 + kRtt * 7 / 8);
   const SentRef next = flight.send(kRtt, 2);
   flight.arrive(flight.send(kRtt * 2, 1));
   EXPECT_EQ(flight.judge(next), Verdict::kInFlight);
@@ -93,25 +94,28 @@ TEST(LossDetector, WaitsLongerOnceSomethingWasSeenToBeLate) {
   EXPECT_EQ(flight.judge(next), Verdict::kLate);
 }
 
+// REL-39
 TEST(LossDetector, WhatWasSeenFades) {
   Flight flight;
   flight.losses().on_spurious(kRtt * 2, kStart, kRtt);
-  EXPECT_EQ(flight.tolerance(kStart + kRtt), kRtt * 5 / 2);
-  EXPECT_EQ(flight.tolerance(kStart + kRtt * 65), kRtt * 2);
+  EXPECT_EQ(flight.tolerance(kStart + kRtt), kRtt * 2 + kRtt * 7 / 8);
+  EXPECT_EQ(flight.tolerance(kStart + kRtt * 65), kRtt * 3 / 2 + kRtt * 7 / 8);
   Instant now = kStart + kRtt * 65;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 40; ++i) {
     now = now + kRtt * 65;
     (void)flight.tolerance(now);
   }
-  EXPECT_EQ(flight.tolerance(now), kRtt * 3 / 4);
+  EXPECT_EQ(flight.tolerance(now), kRtt * 7 / 8);
 }
 
+// REL-38
 TEST(LossDetector, HoweverLateSomethingWasThereIsAnEndToWaiting) {
   Flight flight;
   for (int i = 0; i < 100; ++i) flight.losses().on_spurious(kRtt * 50, kStart, kRtt);
   EXPECT_EQ(flight.tolerance(kStart), kRtt * 4);
 }
 
+// REL-43
 TEST(LossDetector, ASpuriousLossOfUnknownLatenessWidensByAQuarter) {
   Flight flight;
   flight.losses().on_spurious({}, kStart, kRtt);
@@ -121,7 +125,7 @@ TEST(LossDetector, ASpuriousLossOfUnknownLatenessWidensByAQuarter) {
 }
 
 // Hosts that are late at times: nothing is lost below the floor, and a path that still delivers is
-// slow, not dead.
+// slow, not dead (REL-40).
 TEST(LossDetector, BelowTheFloorNothingIsLost) {
   constexpr Duration kFloor = kRtt * 5;
   Flight flight;
@@ -133,6 +137,20 @@ TEST(LossDetector, BelowTheFloorNothingIsLost) {
   flight.arrive(flight.send(kRtt * 6, 2));
   EXPECT_EQ(flight.judge(overtaken, kFloor), Verdict::kOvertaken);
   EXPECT_EQ(flight.judge(early, kFloor), Verdict::kLate);
+}
+
+// PATH-44
+TEST(LossDetector, WithAFloorAPathThatStillDeliversIsSlowNotDead) {
+  constexpr Duration kFloor = kRtt * 5;
+  for (const bool delivers : {false, true}) {
+    Flight flight;
+    const SentRef late = flight.send(kRtt * 4, 1);
+    flight.arrive(flight.send(kRtt * 10, 2));
+    SentPacket earlier{};
+    earlier.path = path_at(1);
+    if (delivers) flight.losses().on_arrived(earlier, kStart + kRtt * 10);
+    EXPECT_EQ(flight.judge(late, kFloor), delivers ? Verdict::kInFlight : Verdict::kLate);
+  }
 }
 
 TEST(LossDetector, CountsWhatIsSettledOutOfOrderOnAPath) {

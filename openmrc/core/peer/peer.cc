@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/core/peer/peer.h"
 
+#include <algorithm>
+
 #include "openmrc/core/context/context.h"
 
 namespace openmrc::core {
@@ -14,12 +16,8 @@ void count_change(Counters& counters, EvState before, EvState after) {
 }
 
 void judge(Peer& peer, PathIndex path, EvInput input, EvState before, EvState after, Instant now) {
-  const PathHealth::Missing missing{.path = path,
-                                    .delivered = peer.losses.settled(path),
-                                    .now = now,
-                                    .rtt = peer.congestion.base_rtt()};
-  if (after == EvState::kSuspect) return peer.health.suspect(missing);
-  if (after == EvState::kAssumedBad) return peer.health.fail(missing);
+  if (after == EvState::kSuspect) return peer.health.suspect(peer.missing_on(path, now));
+  if (after == EvState::kAssumedBad) return peer.health.fail(peer.missing_on(path, now));
   if (before != EvState::kSuspect && before != EvState::kAssumedBad) return;
   if (input == EvInput::kLate) return peer.health.acquit(path);
   peer.health.release(path);
@@ -33,7 +31,7 @@ void report(Context& context, PeerIndex index, const Peer& peer, EvIndex ev, EvI
                     .ev = ev,
                     .value = static_cast<std::int64_t>(after)});
   }
-  // SKIP comes and goes with every mark.
+  // SKIP comes and goes with every mark (PATH-79).
   if (is_usable(before) && is_usable(after)) return;
   const EvEntry& entry = peer.paths.profile().entry(ev);
   context.queue_event(EvChange{.peer = index,
@@ -53,7 +51,9 @@ constexpr Duration kIdleAfter = seconds(1);
 
 void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now) {
   peer.losses.start(peer.paths.profile().path_count());
-  context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, now + kIdleAfter);
+  if (peer.congestion.is_learning()) peer.base_rtt_probes.start(now, peer.congestion.base_rtt());
+  context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index},
+                     std::min(now + kIdleAfter, peer.base_rtt_probes.next_time()));
 }
 
 bool end_flight_if_idle(Peer& peer, Instant now) {
@@ -62,6 +62,13 @@ bool end_flight_if_idle(Peer& peer, Instant now) {
     peer.losses.stop();
   }
   return !peer.losses.is_running();
+}
+
+void arm_timer(Context& context, PeerIndex index, Peer& peer) {
+  Instant next = std::min(
+      {peer.health.next_time(), peer.claims.next_time(), peer.base_rtt_probes.next_time()});
+  if (peer.port_status.unanswered) next = std::min(next, peer.port_status.next);
+  if (next != kNever) context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index}, next);
 }
 
 void change_ev(Context& context, PeerIndex index, Peer& peer, EvIndex ev, EvInput input,

@@ -54,6 +54,7 @@ PeerIndex PeerTable::add(std::unique_ptr<Peer> peer) {
   if (free_.empty()) {
     index = static_cast<PeerIndex>(peers_.size());
     peers_.push_back(std::move(peer));
+    free_.reserve(peers_.capacity());  // so that removing never allocates
   } else {
     index = free_.back();
     free_.pop_back();

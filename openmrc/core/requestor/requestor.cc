@@ -25,7 +25,7 @@ struct Cut {
   return only ? MessagePart::only(message.immediate) : MessagePart::last(message.immediate);
 }
 
-// MRC 6.2: every packet says by itself where it belongs.
+// MRC 6.2 (WIRE-38, WIRE-54, WIRE-55): every packet says by itself where it belongs.
 [[gnu::always_inline]] inline void fill(const Turn& turn, const SendMessage& message,
                                         const Cut& cut, UnwrappedPsn psn, wire::RdmaWrite& out) {
   out.destination_qp = turn.connection.remote;
@@ -44,21 +44,15 @@ struct Cut {
 }  // namespace
 
 Requestor::Requestor(const ReadyToSendAttributes& attributes)
-    : window_(attributes.mpr, UnwrappedPsn(attributes.first_psn.raw())),
+    : flight_(attributes.mpr, UnwrappedPsn(attributes.first_psn.raw())),
+      messages_(attributes.max_wimm),
+      retry_(attributes),
       psn_range_(attributes.mpr * kPsnsPerMpr),
-      psn_range_max_(psn_range_),
-      immediates_max_(attributes.max_wimm),
-      timeout_exponent_(attributes.timeout),
-      linear_retries_(attributes.linear_retries),
-      exponential_retries_(attributes.exponential_retries) {}
+      psn_range_max_(psn_range_) {}
 
 void Requestor::post(const Turn& turn, PoolIndex message) {
   if (messages_.empty()) last_feedback_ = turn.now;  // nothing was awaited before
-  messages_.push_back(turn.context.messages, message);
-  if (current_ == kNoElement) {
-    current_ = message;
-    offset_ = 0;
-  }
+  messages_.post(turn.context, message);
   arm(turn);
 }
 
@@ -67,63 +61,44 @@ void Requestor::arm(const Turn& turn) {
                           next_deadline(turn));
 }
 
-// Oldest gap first, and gaps before new packets (MRC 7.4.4).
+// Oldest gap first, and gaps before new packets (MRC 7.4.4; REL-53).
 Requestor::Offer Requestor::next(Context& context, std::uint32_t mtu) {
-  if (ack_wanted_ || window_.has_lost()) [[unlikely]]
+  if (ack_wanted_ || sent().has_lost()) [[unlikely]]
     return next_retransmit(context);
-  if (current_ == kNoElement || window_.size() >= psn_range_) return {};
-  const SendMessage& message = context.messages[current_];
-  const bool is_held = offset_ == 0 && message.has_immediate && immediates_open_ >= immediates_max_;
-  if (is_held) return {};
-  if (!window_.can_append(context.sent)) return {.what = Next::kNoRoom};
-  const std::uint32_t left = message.length - offset_;
+  // REL-2
+  if (!messages_.has_next() || sent().size() >= psn_range_) return {};
+  const SendMessage& message = context.messages[messages_.current()];
+  if (messages_.is_held(message)) return {};
+  // REL-91
+  if (!flight_.can_send_new(context.sent)) return {.what = Next::kNoRoom};
+  const std::uint32_t left = message.length - messages_.offset();
   const bool is_last = left <= mtu;
   const std::uint32_t payload_size = is_last ? left : mtu;
   return {.what = Next::kNew,
           .is_last = is_last,
           .payload_size = payload_size,
           .size = std::max(nominal_size(payload_size, is_last && message.has_immediate),
+                           // CC-7
                            context.settings.packet_weight_min)};
 }
 
 Requestor::Offer Requestor::next_retransmit(Context& context) {
   // For an acknowledgement: what is sent has arrived already and does not count as in flight.
-  if (ack_wanted_) return {.what = Next::kRetransmit};
-  const UnwrappedPsn psn = window_.oldest_lost(context.sent);
-  // The responder may have shrunk the window below what is lost (MRC 7.5.1).
-  if (psn - window_.oldest() >= psn_range_) return {};
-  const SentPacket& packet = window_.packet(context.sent, psn);
+  if (ack_wanted_) return {.what = Next::kRetransmit, .avoid = ack_path_};
+  const UnwrappedPsn psn = flight_.first_lost(context.sent);
+  // The responder may have shrunk the window below what is lost (MRC 7.5.1; REL-7).
+  if (psn - sent().oldest() >= psn_range_) return {};
+  const SentPacket& packet = flight_.packet(context.sent, psn);
+  // REL-54
   return {.what = Next::kRetransmit, .avoid = packet.ev, .size = ByteCount(packet.size)};
-}
-
-void Requestor::begin_message(SendMessage& message) {
-  message.first_psn = window_.next().raw();
-  message.msn = Msn{} + begun_messages_++;
-  if (!message.has_immediate) return;
-  message.rqmsn = Rqmsn(immediates_begun_++);
-  ++immediates_open_;
-}
-
-[[gnu::always_inline]] inline void Requestor::depart(const Turn& turn, SentPacket& packet,
-                                                     const PathSet::Choice& path) {
-  Peer& peer = turn.peer;
-  if (!peer.losses.is_running()) [[unlikely]] {
-    start_flight(turn.context, turn.connection.peer, peer, turn.now);
-  }
-  packet.sent = turn.now;
-  packet.ev = path.ev;
-  packet.path = path.path;
-  peer.losses.on_sent(packet);
-  peer.in_flight += ByteCount(packet.size);
-  peer.last_sent = turn.now;
-  last_sent_ = turn.now;
 }
 
 void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
                      wire::RdmaWrite& out) {
-  const bool was_empty = window_.empty();
+  const bool was_empty = sent().empty();
   no_route_ = false;
   turn.peer.network_is_empty = false;
+  turn.peer.last_sent = last_sent_ = turn.now;
   if (offer.what == Next::kNew) [[likely]] {
     send_new(turn, offer, path, out);
   } else {
@@ -132,7 +107,7 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
     if (was_lost) arm(turn);  // now they do
   }
   if (was_empty) {
-    interval_began_ = turn.now;
+    retry_.begin_interval(turn.now);
     arm(turn);
   }
 }
@@ -142,25 +117,17 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
                                                        wire::RdmaWrite& out) {
   Context& context = turn.context;
   Peer& peer = turn.peer;
-  SendMessage& message = context.messages[current_];
-  if (offset_ == 0) begin_message(message);
-  const UnwrappedPsn psn = window_.next();
-  SentPacket& packet = window_.append(context.sent);
-  packet.message = current_;
-  packet.transmissions = 1;
-  packet.size = static_cast<std::uint32_t>(offer.size.raw());
-  depart(turn, packet, path);
-  fill(turn, message, {.offset = offset_, .size = offer.payload_size, .is_last = offer.is_last},
-       psn, out);
-  offset_ += offer.payload_size;
-  if (offer.is_last) {
-    ++sent_messages_;
-    current_ = message.next;
-    offset_ = 0;
-  }
+  SendMessage& message = context.messages[messages_.current()];
+  if (messages_.offset() == 0) messages_.begin(message, sent().next());
+  const UnwrappedPsn psn = flight_.send_new(turn, path, messages_.current(), offer.size);
+  sent_bytes_ += offer.size;
+  fill(turn, message,
+       {.offset = messages_.offset(), .size = offer.payload_size, .is_last = offer.is_last}, psn,
+       out);
+  messages_.advance(message, offer.payload_size, offer.is_last);
   out.retransmission = false;
-  // MRC 7.4, UET 3.6.13: ask for a SACK when nothing else will bring one soon.
-  out.ack_request = current_ == kNoElement || window_.size() >= psn_range_ ||
+  // MRC 7.4 (REL-59), UET 3.6.13: ask for a SACK when nothing else will bring one soon.
+  out.ack_request = !messages_.has_next() || sent().size() >= psn_range_ ||
                     !peer.may_send(nominal_size(turn.connection.mtu, false)) ||
                     peer.congestion.window() < ByteCount(context.settings.sack.threshold_bytes);
   if (context.tracing()) {
@@ -176,32 +143,28 @@ void Requestor::send(const Turn& turn, const Offer& offer, const PathSet::Choice
 void Requestor::on_no_route(const Turn& turn) {
   if (no_route_) return;
   no_route_ = true;
-  interval_began_ = turn.now;
-  arm(turn);
+  retry_.begin_interval(turn.now);
+  // A probe could not leave either.
+  turn.context.timers.arm(timer_, {TimerOwner::Kind::kQueuePair, turn.connection.index},
+                          timeout_deadline());
 }
 
 // MRC 7.4.4: a retransmission says so, takes a fresh path, and wants to be answered.
+// REL-55, REL-57
 void Requestor::retransmit(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out) {
   Context& context = turn.context;
-  UnwrappedPsn psn;
-  PoolIndex message_index = messages_.first();
+  Flight::Retransmitted again{.psn = {}, .message = messages_.first()};
   if (ack_wanted_) {
     ack_wanted_ = false;
-    last_sent_ = turn.now;
-    const SendMessage& message = context.messages[message_index];
-    psn = UnwrappedPsn(message.first_psn + message.packets - 1);
+    ack_path_ = path.ev;
+    const SendMessage& message = context.messages[again.message];
+    again.psn = UnwrappedPsn(message.first_psn + message.packets - 1);
     context.counters.add(Count::kRetransmitsForAck);
   } else {
-    psn = window_.oldest_lost(context.sent);
-    SentPacket& packet = window_.retransmit(context.sent, psn);
-    message_index = packet.message;
-    if (packet.transmissions < 0xff) ++packet.transmissions;
-    context.counters.add(packet.lost_because);
-    packet.ev_before = packet.ev;
-    depart(turn, packet, path);
-    retransmitted_.append(context.sent, window_.ref(psn), packet);
+    again = flight_.retransmit(turn, path);
   }
-  const SendMessage& message = context.messages[message_index];
+  const UnwrappedPsn psn = again.psn;
+  const SendMessage& message = context.messages[again.message];
   const auto offset =
       static_cast<std::uint32_t>((psn.raw() - message.first_psn) * turn.connection.mtu);
   const std::uint32_t left = message.length - offset;
@@ -222,36 +185,9 @@ void Requestor::retransmit(const Turn& turn, const PathSet::Choice& path, wire::
   }
 }
 
-void Requestor::complete_first(const Turn& turn, WorkStatus status, Flush how) {
-  Context& context = turn.context;
-  const PoolIndex index = messages_.pop_front(context.messages);
-  const SendMessage& message = context.messages[index];
-  if (message.has_immediate && immediates_open_ > 0) --immediates_open_;
-  if (how == Flush::kComplete) {
-    context.completions.push({.id = message.id,
-                              .qpn = turn.connection.local,
-                              .kind = WorkKind::kWrite,
-                              .status = status,
-                              .length = message.length});
-  }
-  context.messages.give_back(index);
-}
-
 void Requestor::flush(const Turn& turn, const Fatal& fatal, Flush how) {
-  Context& context = turn.context;
-  window_.clear(context.sent, [&](SentPacket& packet) { settle(turn, packet); });
-  bool named_one = false;
-  while (!messages_.empty()) {
-    const SendMessage& message = context.messages[messages_.first()];
-    // What has not begun has no PSN; if it comes to that, the first in line failed to begin.
-    const bool begun = completed_messages_ < begun_messages_;
-    const bool named =
-        !named_one && (!begun || fatal.psn.raw() < message.first_psn + message.packets);
-    named_one = named_one || named;
-    ++completed_messages_;
-    complete_first(turn, named ? fatal.status : WorkStatus::kFlushed, how);
-  }
-  current_ = kNoElement;
+  flight_.clear(turn);
+  messages_.flush(turn.context, turn.connection.local, fatal.psn, fatal.status, how);
   ack_wanted_ = false;
 }
 

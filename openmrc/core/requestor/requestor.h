@@ -11,8 +11,10 @@
 #include "openmrc/core/context/settings.h"
 #include "openmrc/core/paths/path_set.h"
 #include "openmrc/core/peer/turn.h"
-#include "openmrc/core/requestor/retransmission_list.h"
-#include "openmrc/core/requestor/sent_window.h"
+#include "openmrc/core/requestor/flight.h"
+#include "openmrc/core/requestor/probe_clock.h"
+#include "openmrc/core/requestor/retry_clock.h"
+#include "openmrc/core/requestor/send_messages.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {
@@ -43,8 +45,9 @@ class Requestor {
   void post(const Turn& turn, PoolIndex message);
 
   // What the windows of PSNs and immediates allow to be sent now; the congestion window is for the
-  // caller to ask.
-  enum class Next : std::uint8_t {
+  // caller to ask. Of 32 bits, so that an Offer is not packed into two registers and taken apart
+  // again: that was 16 instructions of every packet.
+  enum class Next : std::uint32_t {
     kNothing,
     kRetransmit,
     kNew,
@@ -79,114 +82,62 @@ class Requestor {
 
   // The path that a packet in flight took last.
   [[nodiscard]] std::optional<EvIndex> path_of(Context& context, UnwrappedPsn psn) {
-    if (!window_.covers(psn)) return std::nullopt;
-    return window_.packet(context.sent, psn).ev;
+    if (!sent().covers(psn)) return std::nullopt;
+    return flight_.packet(context.sent, psn).ev;
   }
 
   Timer& timer() { return timer_; }
   [[nodiscard]] bool idle() const { return messages_.empty(); }
-  [[nodiscard]] std::uint32_t retries() const { return retries_; }
-  [[nodiscard]] const SentWindow& window() const { return window_; }
+  [[nodiscard]] std::uint32_t retries() const { return retry_.retries(); }
+  [[nodiscard]] const SentWindow& window() const { return flight_.window(); }
   [[nodiscard]] std::int64_t psn_range() const { return psn_range_; }
 
  private:
+  [[nodiscard]] const SentWindow& sent() const { return flight_.window(); }
+
   // requestor.cc
-  void begin_message(SendMessage& message);
   [[nodiscard]] Offer next_retransmit(Context& context);
-  void complete_first(const Turn& turn, WorkStatus status, Flush how = Flush::kComplete);
   void send_new(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
                 wire::RdmaWrite& out);
-  void depart(const Turn& turn, SentPacket& packet, const PathSet::Choice& path);
   void retransmit(const Turn& turn, const PathSet::Choice& path, wire::RdmaWrite& out);
   void arm(const Turn& turn);
 
   // requestor_feedback.cc
   struct Feedback;
   [[nodiscard]] bool read_sack(const Turn& turn, const wire::Sack& sack, Feedback& feedback);
-  [[nodiscard]] std::optional<Instant> awaited_probe(const Turn& turn, const wire::Sack& sack,
-                                                     wire::ProbeId id) const;
-  void take_arrivals(const Turn& turn, const Feedback& feedback);
-  void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight);
-  static void arrived_late(const Turn& turn, const SentPacket& packet, EvIndex ev, Duration late);
-  void tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
-  static void mark_path(const Turn& turn, const wire::Sack& sack);
-  void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
-  void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
-  void find_lost_by_probe(const Turn& turn, const Feedback& feedback, std::uint16_t ooo_count);
-  void refused(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, wire::NackReason reason);
+  [[nodiscard]] std::optional<Duration> round_trip(const Turn& turn, const wire::Sack& sack,
+                                                   UnwrappedPsn trigger);
+  [[nodiscard]] bool took_another_path(const Turn& turn, UnwrappedPsn psn, Ev ev);
+  // Returns whether it counts more bytes than any SACK before it.
+  bool tell_congestion_control(const Turn& turn, const wire::Sack& sack, const Feedback& feedback);
+  void take_window(const wire::Seth& seth, bool is_newest);
+  void refused(const Turn& turn, UnwrappedPsn psn, wire::NackReason reason);
   void progressed(const Turn& turn);
   void heard(const Turn& turn);
-  [[nodiscard]] bool is_open(const Context& context, UnwrappedPsn psn) const;
-  [[nodiscard]] std::int64_t completed_by(const Context& context, std::int64_t count,
-                                          UnwrappedPsn psn) const;
-  static WorkStatus status_of(wire::AckSyndrome syndrome);
-  [[nodiscard]] bool charge_retry();
-
-  // requestor_losses.cc
-  struct LossSearch;
-  // Whether a search would find something: on some path packets arrived out of order, or the oldest
-  // may be late. Spares the search after nearly every SACK.
-  [[nodiscard]] bool may_have_lost(const Turn& turn) {
-    if (gaps_seen_ != turn.peer.losses.gaps()) return true;
-    const SentPacket& oldest = window_.packet(turn.context.sent, window_.oldest());
-    const Duration least = LossDetector::least_tolerance(turn.peer.congestion.base_rtt());
-    if (newest_arrived_ - oldest.sent <= least && retransmitted_.oldest() == kNoSent) [[likely]]
-      return false;
-    return has_late(turn);
-  }
-  [[nodiscard]] bool has_late(const Turn& turn);
-  void find_lost(const Turn& turn);
-  bool examine(const Turn& turn, LossSearch& search, UnwrappedPsn psn, SentPacket& packet);
-  // It is in flight no longer.
-  void settle(const Turn& turn, const SentPacket& packet) {
-    if (packet.transmissions > 1) [[unlikely]]
-      retransmitted_.remove(turn.context.sent, packet);
-    turn.peer.in_flight -= ByteCount(packet.size);
-    turn.peer.losses.on_settled(packet);
-  }
 
   // requestor_timers.cc
-  [[nodiscard]] Duration timeout() const;
-  [[nodiscard]] Duration probe_timeout(const Turn& turn) const;
-  [[nodiscard]] bool awaits_acknowledgement(const Context& context) const;
+  [[nodiscard]] bool awaits_acknowledgement(const Context& context) const {
+    return messages_.awaits_acknowledgement(context, sent().oldest());
+  }
   [[nodiscard]] Instant timeout_deadline() const;
-  [[nodiscard]] Instant probe_deadline(const Turn& turn) const;
-  [[nodiscard]] bool probes_help() const { return !window_.empty() && !window_.all_lost(); }
-  [[nodiscard]] bool has_place_for_probe(const Turn& turn);
+  [[nodiscard]] Instant probe_deadline(const Turn& turn);
+  [[nodiscard]] bool probes_help() const { return !sent().empty() && !sent().all_lost(); }
   void send_probe(const Turn& turn);
   [[nodiscard]] std::optional<Fatal> time_out(const Turn& turn);
-  bool lose_expired(const Turn& turn, Instant expired);
 
-  SentWindow window_;
-  RetransmissionList retransmitted_;
-  Instant newest_arrived_{};        // when the latest of those that have arrived was sent
-  std::uint32_t gaps_seen_ = 0;     // of LossDetector::gaps: all overtaken packets are known
-  PoolList messages_;               // not complete, in order
-  PoolIndex current_ = kNoElement;  // the first that is not wholly cut
-  std::uint32_t offset_ = 0;        // of `current_`, how much is cut
-  std::int64_t psn_range_ = 0;      // how many PSNs beyond the acknowledged one may be sent
+  Flight flight_;
+  SendMessages messages_;
+  RetryClock retry_;
+  ProbeClock probe_;
+  std::int64_t psn_range_ = 0;  // how many PSNs beyond the acknowledged one may be sent
   std::int64_t psn_range_max_ = 0;
-  std::int64_t begun_messages_ = 0;
-  std::int64_t sent_messages_ = 0;  // whose last packet has been sent
-  std::int64_t completed_messages_ = 0;
-  std::uint32_t received_units_ = 0;    // as the last SACK had it
-  std::uint16_t immediates_begun_ = 0;  // all of them, wrapping
-  std::uint16_t immediates_open_ = 0;   // begun and not complete
-  std::uint16_t immediates_max_ = 0;
-  std::uint8_t timeout_exponent_ = 0;
-  std::uint8_t linear_retries_ = 0;
-  std::uint8_t exponential_retries_ = 0;
-  std::uint8_t probes_in_row_ = 0;  // without feedback
-  bool ack_wanted_ = false;         // the last packet of a message is to be retransmitted
-  bool probe_awaited_ = false;
-  bool no_route_ = false;  // nothing is in flight, and there was no way to the peer
-  std::uint16_t probe_id_ = 0;
-  std::uint32_t retries_ = 0;  // of the oldest packet, without progress
-  Instant probe_sent_{};
-  Instant probe_place_{};  // not before then, so that others have their turn
+  ByteCount sent_bytes_{};             // of all packets, each once
+  std::uint32_t received_units_ = 0;   // as the last SACK had it
+  bool ack_wanted_ = false;            // the last packet of a message is to be retransmitted
+  std::optional<EvIndex> ack_path_{};  // which such a packet took last
+  bool no_route_ = false;              // nothing is in flight, and there was no way to the peer
   Instant last_sent_{};
   Instant last_feedback_{};
-  Instant interval_began_{};
   Timer timer_;
 };
 

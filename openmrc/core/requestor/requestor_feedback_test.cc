@@ -40,7 +40,7 @@ std::size_t next_on_same_ev(const Sent& sent, std::size_t index) {
 
 // ---- SACKs ----
 
-// MRC 7.4.5
+// MRC 7.4.5 (CC-6, REL-32)
 TEST(Requestor, ForgetsWhatTheCumulativePsnCovers) {
   ScriptedPeer peer;
   peer.post(1, 10 * kMtu);
@@ -50,7 +50,7 @@ TEST(Requestor, ForgetsWhatTheCumulativePsnCovers) {
   EXPECT_EQ(peer.peer().in_flight, kPacket * 6);
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (CC-6, REL-32, WIRE-63)
 TEST(Requestor, ForgetsWhatTheBitmapShows) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 20 * kMtu);
@@ -78,7 +78,7 @@ TEST(Requestor, LearnsNothingFromAnOldSack) {
   EXPECT_EQ(peer.count(Count::kSacksReceived), 2U);
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (PATH-41, REL-37, REL-42)
 TEST(Requestor, HoldsAPacketForLostThatALaterOneOnItsPathOvertook) {
   ScriptedPeer peer;
   peer.post(1, 8 * kMtu);
@@ -87,10 +87,45 @@ TEST(Requestor, HoldsAPacketForLostThatALaterOneOnItsPathOvertook) {
   const Sent again = peer.collect();
   EXPECT_EQ(psns_of(again), (Psns{100}));
   EXPECT_EQ(peer.count(Count::kRetransmitsLoss), 1U);
-  EXPECT_EQ(peer.ev_state(ev_of(sent[0])), EvState::kSuspect) << "one is no proof";
+  EXPECT_EQ(peer.ev_state(ev_of(sent[0])), EvState::kGood) << "SACKs overtake each other as well";
 }
 
-// MRC 7.4.5
+// 40 packets of which the first four on one path are known, and the first of them is overtaken.
+struct OneOvertaken {
+  OneOvertaken() {
+    peer.post(1, 40 * kMtu);
+    sent = peer.collect();
+    const std::size_t second = next_on_same_ev(sent, 0);
+    fourth = next_on_same_ev(sent, next_on_same_ev(sent, second));
+    peer.deliver(peer.sack_out_of_order(second));
+  }
+  // So that the third is overtaken, too.
+  void deliver_the_fourth() { peer.deliver(peer.sack_out_of_order(fourth)); }
+
+  ScriptedPeer peer;
+  Sent sent;
+  std::size_t fourth = 0;
+};
+
+// MRC 9.3.1 (PATH-41)
+TEST(Requestor, SuspectsAPathOnWhichASecondPacketIsOvertakenSoon) {
+  OneOvertaken path;
+  EXPECT_EQ(path.peer.ev_state(ev_of(path.sent[0])), EvState::kGood);
+  path.deliver_the_fourth();
+  EXPECT_EQ(path.peer.count(Count::kEvsSuspected), 1U);
+  EXPECT_EQ(path.peer.ev_state(ev_of(path.sent[0])), EvState::kSuspect);
+}
+
+// MRC 9.3.1
+TEST(Requestor, ToleratesAnotherOvertakenPacketIfTheFirstWasOnlyLate) {
+  OneOvertaken path;
+  path.peer.deliver(path.peer.sack(1));
+  EXPECT_EQ(path.peer.count(Count::kSpuriousRetransmits), 1U);
+  path.deliver_the_fourth();
+  EXPECT_EQ(path.peer.count(Count::kEvsSuspected), 0U);
+}
+
+// MRC 7.4.5 (REL-33)
 TEST(Requestor, DoesNotHoldAPacketForLostBecauseOfOtherPaths) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 40 * kMtu);
@@ -111,17 +146,18 @@ void send_two_and_deliver_the_second(ScriptedPeer& peer, Duration later) {
   peer.deliver(peer.sack_out_of_order(1));
 }
 
-// MRC 7.4.5
-TEST(Requestor, HoldsAPacketForLostThatWasSentThreeQuartersOfARoundTripEarlier) {
+// MRC 7.4.5 (PATH-40, REL-38)
+TEST(Requestor, HoldsAPacketForLostThatWasSentSevenEighthsOfARoundTripEarlier) {
   ScriptedPeer early({.evs_per_plane = 64});
-  send_two_and_deliver_the_second(early, kRtt * 3 / 4);
+  send_two_and_deliver_the_second(early, kRtt * 7 / 8);
   EXPECT_EQ(early.collect().size(), 0U) << "it may still come";
   ScriptedPeer late({.evs_per_plane = 64});
-  send_two_and_deliver_the_second(late, kRtt * 3 / 4 + nanoseconds(1));
+  send_two_and_deliver_the_second(late, kRtt * 7 / 8 + nanoseconds(1));
+  EXPECT_EQ(late.count(Count::kEvsSuspected), 1U);
   EXPECT_EQ(psns_of(late.collect()), (Psns{100}));
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-43)
 TEST(Requestor, WaitsLongerForLatePacketsOnceOneTurnedUpThatWasHeldForLost) {
   ScriptedPeer peer({.evs_per_plane = 64});
   send_two_and_deliver_the_second(peer, kRtt);
@@ -132,7 +168,24 @@ TEST(Requestor, WaitsLongerForLatePacketsOnceOneTurnedUpThatWasHeldForLost) {
   EXPECT_EQ(peer.peer().losses.lateness(), kRtt / 4);
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-43)
+TEST(Requestor, GivesTheWindowBackWhatALossTookThatWasNone) {
+  ScriptedPeer peer({.evs_per_plane = 64,
+                     .congestion = nscc_defaults({.mtu = kPacket,
+                                                  .base_rtt = kRtt,
+                                                  .link_bits_per_second = 100'000'000'000,
+                                                  .trimming = true})});
+  const ByteCount before = peer.peer().congestion.window();
+  send_two_and_deliver_the_second(peer, kRtt);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+  EXPECT_LT(peer.peer().congestion.window(), before);
+  peer.advance(kRtt / 4);
+  peer.deliver(peer.sack(2));
+  EXPECT_EQ(peer.count(Count::kSpuriousRetransmits), 1U);
+  EXPECT_EQ(peer.peer().congestion.window(), before);
+}
+
+// MRC 7.4.5 (REL-41)
 TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
   ScriptedPeer peer({.evs_per_plane = 64});
   send_two_and_deliver_the_second(peer, kRtt * 2);
@@ -143,7 +196,7 @@ TEST(Requestor, DoesNotWaitLongerForARetransmissionThatArrives) {
   EXPECT_EQ(peer.peer().losses.lateness(), Duration{});
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-40)
 TEST(Requestor, HoldsNothingForLostBelowTheReorderFloor) {
   ScriptedPeer early({.evs_per_plane = 64, .reorder_floor = kRtt * 5});
   send_two_and_deliver_the_second(early, kRtt * 5);
@@ -169,7 +222,7 @@ TEST(Requestor, AGapOnOnePathIsLookedAtAgainWhenTheReorderFloorHasPassed) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100})) << "sooner than over different paths";
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (REL-64)
 TEST(Requestor, AProbeShowsNothingForLostBelowTheReorderFloor) {
   for (const bool late : {false, true}) {
     ScriptedPeer peer({.reorder_floor = kRtt * (late ? 2 : 3)});
@@ -186,7 +239,7 @@ TEST(Requestor, AProbeShowsNothingForLostBelowTheReorderFloor) {
 
 // MRC 7.4.6, 8. The answer shows 64 packets. What is above may have arrived or not, but it has left
 // the network: were it to count as in flight, a window that was cut below it would stay closed
-// until the timeout.
+// until the timeout (REL-68).
 TEST(Requestor, WhatWasSentLongBeforeAnAnsweredProbeDoesNotCloseTheWindow) {
   ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
   peer.post(1, 1000 * kMtu);
@@ -211,7 +264,7 @@ TEST(Requestor, WhatWasSentLongBeforeAnAnsweredProbeDoesNotCloseTheWindow) {
   EXPECT_TRUE(cut.may_send(kPacket));
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-41)
 TEST(Requestor, WhatIsTooSoonGoesByTheLeastRoundTripNotByTheBaseOne) {
   NsccSettings settings = std::get<NsccSettings>(nscc());
   settings.measures_base_rtt = false;
@@ -238,7 +291,33 @@ TEST(Requestor, WhatIsTooSoonGoesByTheLeastRoundTripNotByTheBaseOne) {
   }
 }
 
-// MRC 7.4.5
+// MRC 7.4.5 (REL-41): a path must not count as good because the base RTT is configured far too
+// long.
+TEST(Requestor, ARetransmissionThatComesBackSoonClearsNoPathWhereRoundTripsAreShort) {
+  NsccSettings settings = std::get<NsccSettings>(nscc());
+  settings.measures_base_rtt = false;
+  constexpr Duration kShort = kRtt / 20;
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = settings});
+  peer.post(9, kMtu);
+  (void)peer.collect();
+  peer.advance(kShort);
+  peer.deliver(peer.sack(1));
+  peer.deliver(peer.acknowledge(1, 1));
+  peer.post(1, kMtu);
+  const Sent lost = peer.collect();
+  peer.advance(kRtt * 2);
+  peer.post(2, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack_out_of_order(2));
+  EXPECT_EQ(psns_of(peer.collect()).size(), 1U);
+  EXPECT_EQ(peer.ev_state(ev_of(lost.at(0))), EvState::kSuspect);
+  peer.advance(kShort);
+  peer.deliver(peer.sack(3));
+  EXPECT_EQ(peer.count(Count::kSpuriousRetransmits), 0U);
+  EXPECT_EQ(peer.ev_state(ev_of(lost.at(0))), EvState::kSuspect);
+}
+
+// MRC 7.4.5 (REL-58)
 TEST(Requestor, DoesNotSendTwiceForTheSameNews) {
   ScriptedPeer peer;
   peer.post(1, 8 * kMtu);
@@ -251,7 +330,7 @@ TEST(Requestor, DoesNotSendTwiceForTheSameNews) {
   EXPECT_EQ(peer.collect().size(), 0U);
 }
 
-// MRC 7.4.4
+// MRC 7.4.4 (REL-55, REL-56)
 TEST(Requestor, SaysOfARetransmissionThatItIsOne) {
   ScriptedPeer peer;
   peer.post(1, 8 * kMtu);
@@ -268,7 +347,7 @@ TEST(Requestor, SaysOfARetransmissionThatItIsOne) {
   EXPECT_EQ(write_of(again[0]).payload.size(), write_of(sent[0]).payload.size());
 }
 
-// MRC 7.4.4
+// MRC 7.4.4 (REL-57)
 TEST(Requestor, RetransmitsOnAnotherPath) {
   // A refusal does not disable the path, so that only the rule keeps the packet off it.
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -282,7 +361,7 @@ TEST(Requestor, RetransmitsOnAnotherPath) {
   }
 }
 
-// MRC 7.4.4
+// MRC 7.4.4 (REL-53)
 TEST(Requestor, SendsTheOldestGapFirstAndGapsBeforeNewPackets) {
   ScriptedPeer peer({.congestion = fixed_window(8)});
   peer.post(1, 20 * kMtu);
@@ -295,7 +374,7 @@ TEST(Requestor, SendsTheOldestGapFirstAndGapsBeforeNewPackets) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{101, 103, 106, 108}));
 }
 
-// MRC 7.4.4
+// MRC 7.4.4 (REL-54)
 TEST(Requestor, RetransmitsOnlyWithinTheCongestionWindow) {
   ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
   peer.post(1, 1000 * kMtu);
@@ -307,53 +386,53 @@ TEST(Requestor, RetransmitsOnlyWithinTheCongestionWindow) {
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-14, PATH-79)
 TEST(Requestor, PassesOverAPathThatMetCongestion) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ScriptedPeer peer({.evs_per_plane = 8, .seed = seed});
     peer.post(1, 12 * 8 * kMtu);  // whole rounds
-    (void)peer.collect();
+    const Ev marked = ev_of(peer.collect().at(0));
     wire::Sack sack = peer.sack(1);
     sack.seth.mark = wire::PathMark::kSkipOnce;
-    sack.seth.entropy = peer.ev(3);
+    sack.seth.entropy = marked;
     peer.deliver(sack);
-    EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kSkip);
+    EXPECT_EQ(peer.ev_state(marked), EvState::kSkip);
     EXPECT_EQ(peer.count(Count::kEvsMarked), 1U);
     peer.post(2, (7 + 8 + 8) * kMtu);
     unsigned uses = 0;
     for (const Transmit& packet : peer.collect()) {
-      if (ev_of(packet) == peer.ev(3)) ++uses;
+      if (ev_of(packet) == marked) ++uses;
     }
     // In one of three rounds it is passed over; in two, if it is the last of one and would be the
     // first of the next, for the same packet.
     EXPECT_TRUE(uses == 1 || uses == 2) << uses;
-    EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kGood);
+    EXPECT_EQ(peer.ev_state(marked), EvState::kGood);
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-16, PATH-25, PATH-79)
 TEST(Requestor, LeavesAPathThatThePeerHoldsForBad) {
   ScriptedPeer peer({.evs_per_plane = 8});
   peer.post(1, 10 * kMtu);
-  (void)peer.collect();
+  const Ev bad = ev_of(peer.collect().at(0));
   wire::Sack sack = peer.sack(1);
   sack.seth.mark = wire::PathMark::kAlwaysSkip;
-  sack.seth.entropy = peer.ev(3);
+  sack.seth.entropy = bad;
   peer.deliver(sack);
-  EXPECT_EQ(peer.ev_state(peer.ev(3)), EvState::kAssumedBad);
+  EXPECT_EQ(peer.ev_state(bad), EvState::kAssumedBad);
   peer.post(2, 50 * kMtu);
-  for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), peer.ev(3));
+  for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), bad);
   const auto events = peer.events();
   ASSERT_EQ(events.size(), 1U);
   const auto& change = std::get<EvChange>(events[0]);
-  EXPECT_EQ(change.ev, peer.ev(3));
+  EXPECT_EQ(change.ev, bad);
   EXPECT_EQ(change.after, EvState::kAssumedBad);
   EXPECT_EQ(change.cause, EvInput::kAlwaysSkip);
 }
 
 // ---- round trips ----
 
-// MRC 8
+// MRC 8 (CC-8, REL-34)
 TEST(Requestor, MeasuresTheRoundTripOfThePacketThatTriggeredTheSack) {
   ScriptedPeer peer({.congestion = nscc()});
   peer.post(1, 3 * kMtu);
@@ -378,14 +457,14 @@ Duration rtt_after_answer(bool as_retransmission) {
   return peer.peer().congestion.rtt();
 }
 
-// MRC 8: whether it is clear which transmission was answered.
+// MRC 8 (REL-34): whether it is clear which transmission was answered.
 TEST(Requestor, MeasuresTheRoundTripOfARetransmissionOnlyIfItIsAnsweredAsSuch) {
   EXPECT_EQ(rtt_after_answer(false), kRtt);
   EXPECT_GT(rtt_after_answer(true), kRtt);
 }
 
 // MRC 8: in a deep incast most packets are sent many times. Without any round trip the window would
-// never open again.
+// never open again (REL-34).
 TEST(Requestor, MeasuresTheRoundTripOfAnyRetransmissionByItsTimestamp) {
   for (const bool latest : {false, true}) {
     ScriptedPeer peer({.congestion = nscc()});
@@ -407,7 +486,7 @@ TEST(Requestor, MeasuresTheRoundTripOfAnyRetransmissionByItsTimestamp) {
   }
 }
 
-// MRC 8
+// MRC 8 (REL-35)
 TEST(Requestor, MeasuresTheRoundTripThoughTheAcknowledgementOvertookTheSack) {
   // Every message of one packet is answered by both, and the acknowledgement may come first. If
   // that hid the round trip, congestion control would never hear of one.
@@ -423,6 +502,39 @@ TEST(Requestor, MeasuresTheRoundTripThoughTheAcknowledgementOvertookTheSack) {
   EXPECT_GT(peer.peer().congestion.rtt(), kRtt);
 }
 
+// MRC 8 (CC-25), UET 3.6.13
+TEST(Requestor, TheAnswerToAProbeMeasuresTheBaseRoundTrip) {
+  ScriptedPeer peer({.congestion = nscc()});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kRtt * 2));
+  ASSERT_EQ(probes.size(), 1U);
+  peer.advance(kRtt / 2);
+  wire::Sack answer = peer.sack(0);
+  answer.seth.trigger = wire::SackTrigger::probe(probes[0].peth.id);
+  peer.deliver(answer);
+  EXPECT_EQ(peer.peer().congestion.base_rtt(), kRtt / 2);
+}
+
+// MRC 8 (CC-11): SACKs overtake each other. A penalty shows what counts as newly received.
+TEST(Requestor, TakesTheTotalOfAnOldSackForNothingNew) {
+  ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
+  peer.post(1, 20 * kMtu);
+  (void)peer.collect();
+  const auto window_after = [&](std::int64_t packets) {
+    wire::Sack sack = peer.sack(0);
+    sack.cc_state.received_units = wire::received_units(kPacket * packets);
+    sack.cc_state.receiver_penalty = 64;
+    peer.deliver(sack);
+    return peer.peer().congestion.window();
+  };
+  (void)window_after(4);
+  const ByteCount after_old = window_after(2);
+  EXPECT_EQ(window_after(4), after_old);
+  EXPECT_LT(window_after(6), after_old);
+  EXPECT_EQ(peer.count(Count::kDropSackBytes), 0U);
+}
+
 // ---- NACKs ----
 
 struct NackCase {
@@ -435,13 +547,10 @@ void PrintTo(const NackCase& nack, std::ostream* out) { *out << name(nack.reason
 
 class RequestorNack : public testing::TestWithParam<NackCase> {
  protected:
-  static bool is_trim() {
-    return GetParam().reason == NackReason::kTrimmed ||
-           GetParam().reason == NackReason::kTrimmedLastHop;
-  }
+  static bool is_out_of_window() { return GetParam().reason == NackReason::kPsnOutOfWindow; }
 };
 
-// MRC 7.5.3
+// MRC 7.5.3 (CC-6, REL-47)
 TEST_P(RequestorNack, HasThePacketRetransmittedAtOnce) {
   ScriptedPeer peer;
   peer.post(1, 4 * kMtu);
@@ -456,7 +565,7 @@ TEST_P(RequestorNack, HasThePacketRetransmittedAtOnce) {
   EXPECT_EQ(peer.peer().in_flight, kPacket * 4);
 }
 
-// MRC 7.5.3
+// MRC 7.5.3 (PATH-15, REL-49)
 TEST_P(RequestorNack, BlamesThePathOnlyForATrimOnTheWay) {
   ScriptedPeer peer;
   peer.post(1, 4 * kMtu);
@@ -465,7 +574,7 @@ TEST_P(RequestorNack, BlamesThePathOnlyForATrimOnTheWay) {
   EXPECT_EQ(peer.ev_state(ev_of(sent[2])), GetParam().ev_after);
 }
 
-// MRC 8
+// MRC 8 (CC-9, CC-10, REL-42, REL-48)
 TEST_P(RequestorNack, CutsTheWindow) {
   ScriptedPeer peer({.evs_per_plane = 64, .congestion = nscc()});
   peer.post(1, 100 * kMtu);
@@ -475,8 +584,8 @@ TEST_P(RequestorNack, CutsTheWindow) {
   EXPECT_LT(peer.peer().congestion.window(), before);
 }
 
-// MRC 7.4.1
-TEST_P(RequestorNack, OfARetransmissionIsChargedAsARetryUnlessItWasTrimmed) {
+// MRC 7.4.1 (REL-79)
+TEST_P(RequestorNack, OfARetransmissionIsChargedAsARetryIfItIsOutOfTheWindow) {
   ScriptedPeer peer;
   peer.post(1, 4 * kMtu);
   Sent sent = peer.collect();
@@ -484,13 +593,13 @@ TEST_P(RequestorNack, OfARetransmissionIsChargedAsARetryUnlessItWasTrimmed) {
   sent = peer.collect();
   const auto before = peer.requestor().retries();
   peer.deliver(peer.nack(sent[0], GetParam().reason));
-  EXPECT_EQ(peer.requestor().retries(), before + (is_trim() ? 0 : 1));
+  EXPECT_EQ(peer.requestor().retries(), before + (is_out_of_window() ? 1 : 0));
   peer.deliver(peer.sack(1));
   EXPECT_EQ(peer.requestor().retries(), 0U) << "progress";
 }
 
-// MRC 7.4.1
-TEST_P(RequestorNack, AgainAndAgainEndsTheQueuePairUnlessForTrimming) {
+// MRC 7.4.1 (REL-81)
+TEST_P(RequestorNack, AgainAndAgainEndsTheQueuePairIfItIsOutOfTheWindow) {
   ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 1});
   peer.post(1, kMtu);
   for (unsigned tries = 0; tries < 10 && peer.state() == QueuePairState::kReadyToSend; ++tries) {
@@ -498,8 +607,8 @@ TEST_P(RequestorNack, AgainAndAgainEndsTheQueuePairUnlessForTrimming) {
     ASSERT_EQ(sent.size(), 1U);
     peer.deliver(peer.nack(sent[0], GetParam().reason));
   }
-  if (is_trim()) {
-    EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend) << "congestion is not failure";
+  if (!is_out_of_window()) {
+    EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend) << "neither congestion nor a shortage is";
     return;
   }
   EXPECT_EQ(peer.state(), QueuePairState::kError);
@@ -517,7 +626,7 @@ INSTANTIATE_TEST_SUITE_P(
         NackCase{NackReason::kPsnOutOfWindow, EvState::kGood, Count::kRetransmitsRefused}),
     [](const auto& of) { return std::string(name(of.param.reason)); });
 
-// MRC 7.5.3
+// MRC 7.5.3 (QP-30, REL-50)
 TEST(Requestor, EndsAtAnUnexpectedEventOfThePeer) {
   ScriptedPeer peer;
   peer.post(1, kMtu);
@@ -539,7 +648,7 @@ TEST(Requestor, EndsAtAnUnexpectedEventOfThePeer) {
   EXPECT_EQ(failure->psn, write_of(sent[1]).psn);
 }
 
-// MRC 7.5.3
+// MRC 7.5.3 (SEC-14)
 TEST(Requestor, IgnoresANackOfAnEarlierTransmission) {
   ScriptedPeer peer({.evs_per_plane = 2});
   peer.post(1, kMtu);
@@ -551,7 +660,23 @@ TEST(Requestor, IgnoresANackOfAnEarlierTransmission) {
   EXPECT_EQ(peer.collect().size(), 0U);
 }
 
+// MRC 7.5.3 (SEC-14): the path is the same; only the time of transmission tells.
+TEST(Requestor, IgnoresANackOfAnEarlierTransmissionOnTheSamePath) {
+  ScriptedPeer peer({.planes = 1, .evs_per_plane = 1});
+  peer.post(1, kMtu);
+  const Sent first = peer.collect();
+  peer.advance(kRtt);
+  peer.deliver(peer.nack(first[0], NackReason::kTrimmed));
+  const Sent second = peer.collect();
+  ASSERT_EQ(second.size(), 1U);
+  ASSERT_EQ(ev_of(second[0]), ev_of(first[0]));
+  peer.deliver(peer.nack(first[0], NackReason::kTrimmed));
+  EXPECT_EQ(peer.count(Count::kDropNackStale), 1U);
+  EXPECT_EQ(peer.collect().size(), 0U);
+}
+
 // The acknowledgement of a short message overtakes its SACK, whose timestamp wraps after 8.4 ms.
+// REL-35
 TEST(Requestor, ARoundTripThatIsLongerThanATurnOfTheTimestampIsNotTakenForAShortOne) {
   constexpr Duration kTurn = ticks_long(0xffff) + ticks_long(1);
   ScriptedPeer peer({.timeout = 20, .congestion = test::nscc()});

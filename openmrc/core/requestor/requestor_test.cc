@@ -31,7 +31,7 @@ using Psns = std::vector<std::uint32_t>;
 
 // ---- cutting messages ----
 
-// MRC 6.2
+// MRC 6.2 (QP-25)
 TEST(Requestor, SendsOneByteInOneOnlyPacket) {
   ScriptedPeer peer;
   peer.post(1, 1);
@@ -44,7 +44,7 @@ TEST(Requestor, SendsOneByteInOneOnlyPacket) {
   EXPECT_FALSE(write_of(sent[0]).retransmission);
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-25)
 TEST(Requestor, CutsAnExactMultipleOfTheMtuWithoutARest) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
@@ -57,7 +57,7 @@ TEST(Requestor, CutsAnExactMultipleOfTheMtuWithoutARest) {
   EXPECT_EQ(psns_of(sent), (Psns{100, 101, 102}));
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-25)
 TEST(Requestor, SendsExactlyOneMtuInOneOnlyPacket) {
   ScriptedPeer peer;
   peer.post(1, kMtu);
@@ -66,7 +66,7 @@ TEST(Requestor, SendsExactlyOneMtuInOneOnlyPacket) {
   EXPECT_EQ(write_of(sent[0]).part, MessagePart::only());
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-25)
 TEST(Requestor, SendsTheByteBeyondTheMtuInALastPacket) {
   ScriptedPeer peer;
   peer.post(1, kMtu + 1);
@@ -77,7 +77,7 @@ TEST(Requestor, SendsTheByteBeyondTheMtuInALastPacket) {
   EXPECT_EQ(write_of(sent[1]).payload.size(), 1U);
 }
 
-// MRC 6.2
+// MRC 6.2 (WIRE-56)
 TEST(Requestor, SendsTheImmediateWithTheLastPacketOnly) {
   ScriptedPeer peer;
   const wire::Immediate immediate(0xabcd);
@@ -91,7 +91,7 @@ TEST(Requestor, SendsTheImmediateWithTheLastPacketOnly) {
   EXPECT_EQ(write_of(sent[3]).part, MessagePart::only(immediate));
 }
 
-// MRC 6.2
+// MRC 6.2 (WIRE-54, WIRE-55)
 TEST(Requestor, SaysInEveryPacketWhereItGoesAndHowLongTheMessageIs) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu + 7);
@@ -103,7 +103,7 @@ TEST(Requestor, SaysInEveryPacketWhereItGoesAndHowLongTheMessageIs) {
   }
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-25)
 TEST(Requestor, SendsTheBytesOfTheMessageInOrder) {
   ScriptedPeer peer;
   std::vector<std::byte> data(2 * kMtu + 100);
@@ -118,7 +118,7 @@ TEST(Requestor, SendsTheBytesOfTheMessageInOrder) {
   EXPECT_EQ(received, data);
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-26, REL-88, WIRE-51)
 TEST(Requestor, NumbersMessagesAndThoseWithImmediateApart) {
   ScriptedPeer peer;
   peer.post(1, 2 * kMtu);
@@ -137,7 +137,7 @@ TEST(Requestor, NumbersMessagesAndThoseWithImmediateApart) {
   EXPECT_EQ(rqmsns[5], 1U);
 }
 
-// MRC 6.2
+// MRC 6.2 (QP-23)
 TEST(Requestor, BeginsAMessageOf4GiBMinus1Right) {
   constexpr std::uint32_t kLength = std::numeric_limits<std::uint32_t>::max();
   ScriptedPeer peer;
@@ -152,7 +152,7 @@ TEST(Requestor, BeginsAMessageOf4GiBMinus1Right) {
   }
 }
 
-// MRC 6.2
+// MRC 6.2 (WIRE-52)
 TEST(Requestor, StampsPacketsInTicksOf128Nanoseconds) {
   ScriptedPeer peer;
   peer.advance(nanoseconds(128 * 70'000));
@@ -163,7 +163,7 @@ TEST(Requestor, StampsPacketsInTicksOf128Nanoseconds) {
   EXPECT_EQ(write_of(sent[0]).sent, (wire::TxTimestamp{.ticks = ticks}));
 }
 
-// MRC 8
+// MRC 8 (CC-13)
 TEST(Requestor, SendsDataThatMayBeMarkedAndTrimmed) {
   ScriptedPeer peer;
   peer.post(1, 1);
@@ -172,14 +172,14 @@ TEST(Requestor, SendsDataThatMayBeMarkedAndTrimmed) {
   EXPECT_EQ(sent[0].packet.traffic_class, wire::TrafficClass::kTrimmable);
 }
 
-// MRC 8
+// MRC 8 (REL-52)
 TEST(Requestor, AsksNotToTrimIfThePeerDoesNotAnswerTrimmedPackets) {
   ScriptedPeer peer({.peer_sends_trim_nacks = false});
   peer.post(1, 1);
   EXPECT_EQ(peer.collect()[0].packet.traffic_class, wire::TrafficClass::kNoTrim);
 }
 
-// MRC 6.2
+// MRC 6.2 (REL-1, WIRE-38)
 TEST(Requestor, GoesOnBeyondTheLastPsn) {
   ScriptedPeer peer({.first_psn = Psn(0xfffffe)});
   peer.post(1, 5 * kMtu);
@@ -205,7 +205,7 @@ TEST(Requestor, RetransmitsAcrossTheLastPsn) {
 
 // ---- windows ----
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-2)
 TEST(Requestor, NeverSendsBeyondTheWindowOfPsns) {
   ScriptedPeer peer({.evs_per_plane = 64, .mpr = 1});
   peer.post(1, 300 * kMtu);
@@ -216,7 +216,7 @@ TEST(Requestor, NeverSendsBeyondTheWindowOfPsns) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{228, 229, 230}));
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-87)
 TEST(Requestor, HoldsMessagesWithImmediateBackAtThePeersLimit) {
   ScriptedPeer peer({.max_wimm = 2});
   for (WorkId id = 1; id <= 4; ++id) peer.post(id, 1, wire::Immediate(7));
@@ -229,6 +229,17 @@ TEST(Requestor, HoldsMessagesWithImmediateBackAtThePeersLimit) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{103}));
 }
 
+// MRC 7.5.1 (REL-87)
+TEST(Requestor, SendsNoLaterMessageBeforeOneThatIsHeldBack) {
+  ScriptedPeer peer({.max_wimm = 1});
+  peer.post(1, 1, wire::Immediate(7));
+  peer.post(2, 1, wire::Immediate(7));
+  peer.post(3, 1);
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
+  peer.deliver(peer.acknowledge(1, 1));
+  EXPECT_EQ(psns_of(peer.collect()), (Psns{101, 102}));
+}
+
 // MRC 7.5.1
 TEST(Requestor, DoesNotHoldMessagesWithoutImmediateBack) {
   ScriptedPeer peer({.max_wimm = 1});
@@ -238,7 +249,7 @@ TEST(Requestor, DoesNotHoldMessagesWithoutImmediateBack) {
   EXPECT_EQ(peer.collect().size(), 3U);
 }
 
-// MRC 8
+// MRC 8 (CC-2)
 TEST(Requestor, NeverSendsBeyondTheCongestionWindow) {
   ScriptedPeer peer({.congestion = fixed_window(5)});
   peer.post(1, 20 * kMtu);
@@ -247,7 +258,7 @@ TEST(Requestor, NeverSendsBeyondTheCongestionWindow) {
   EXPECT_EQ(peer.collect().size(), 2U);
 }
 
-// MRC 8
+// MRC 8 (CC-3)
 TEST(Requestor, SendsOnePacketHoweverSmallTheWindow) {
   ScriptedPeer peer({.congestion = FixedWindowSettings{.window = ByteCount(1), .base_rtt = kRtt}});
   peer.post(1, 2 * kMtu);
@@ -267,7 +278,7 @@ TEST(Requestor, SendsBurstsOverOnePathEach) {
   }
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-37)
 TEST(Requestor, LeavesABurstWholeThoughOthersWaitForTheirTurn) {
   // Two queue pairs to this peer, which share its paths, and one to another.
   ScriptedPeer peer({.evs_per_plane = 64, .ev_burst = 20});
@@ -312,7 +323,7 @@ TEST(Requestor, AProbeDoesNotTakeThePathOfTheBurstBeforeIt) {
   EXPECT_FALSE(probed.contains(silent));
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-6, REL-7)
 TEST(Requestor, PausesWhenThePeerShrinksItsWindowAndGoesOnWhenItGrows) {
   ScriptedPeer peer({.mpr = 4, .dynamic_mpr = true});
   peer.post(1, 2000 * kMtu);
@@ -325,15 +336,42 @@ TEST(Requestor, PausesWhenThePeerShrinksItsWindowAndGoesOnWhenItGrows) {
   sack.seth.mpr = 1;
   peer.deliver(sack);
   EXPECT_EQ(peer.collect().size(), 16U);
+  sack = peer.sack(401);
   sack.seth.mpr = 2;
   peer.deliver(sack);
-  EXPECT_EQ(peer.collect().size(), 128U);
+  EXPECT_EQ(peer.collect().size(), 1U + 128U);
+  sack = peer.sack(402);
   sack.seth.mpr = 200;
   peer.deliver(sack);
-  EXPECT_EQ(peer.collect().size(), 256U) << "no more than was agreed at first";
+  EXPECT_EQ(peer.collect().size(), 1U + 256U) << "no more than was agreed at first";
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-6): SACKs overtake each other.
+TEST(Requestor, ASackFromBeforeTheWindowShrankDoesNotOpenItAgain) {
+  ScriptedPeer peer({.mpr = 4, .dynamic_mpr = true});
+  peer.post(1, 2000 * kMtu);
+  EXPECT_EQ(peer.collect().size(), 512U);
+  wire::Sack before = peer.sack(500);
+  before.seth.mpr = 4;
+  before.cc_state.received_units = wire::received_units(kPacket * 500);
+  wire::Sack shrunk = before;
+  shrunk.seth.mpr = 1;
+  shrunk.seth.sack_offset = 3;
+  shrunk.seth.sack_bitmap = 1;
+  shrunk.cc_state.received_units = wire::received_units(kPacket * 501);
+  peer.deliver(shrunk);
+  EXPECT_EQ(peer.collect().size(), 116U);
+  peer.deliver(before);
+  EXPECT_EQ(peer.collect().size(), 0U) << "128 are allowed, and 128 are out";
+  wire::Sack grown = shrunk;
+  grown.seth.mpr = 2;
+  grown.seth.sack_bitmap = 0b11;
+  grown.cc_state.received_units = wire::received_units(kPacket * 502);
+  peer.deliver(grown);
+  EXPECT_EQ(peer.collect().size(), 128U) << "it is newer, though nothing moved below it";
+}
+
+// MRC 7.5.1 (REL-7)
 TEST(Requestor, DelaysRetransmissionsThatLieBeyondAShrunkenWindow) {
   ScriptedPeer peer({.mpr = 2, .dynamic_mpr = true});
   peer.post(1, 256 * kMtu);
@@ -349,7 +387,7 @@ TEST(Requestor, DelaysRetransmissionsThatLieBeyondAShrunkenWindow) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{300}));
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-5)
 TEST(Requestor, IgnoresTheWindowInSacksIfItWasNotAgreedToChange) {
   ScriptedPeer peer({.mpr = 2, .dynamic_mpr = false});
   peer.post(1, 1000 * kMtu);
@@ -362,7 +400,7 @@ TEST(Requestor, IgnoresTheWindowInSacksIfItWasNotAgreedToChange) {
 
 // ---- asking for SACKs ----
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-59)
 TEST(Requestor, AsksForASackWithTheLastPacketThatThereIs) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
@@ -373,7 +411,7 @@ TEST(Requestor, AsksForASackWithTheLastPacketThatThereIs) {
   EXPECT_TRUE(write_of(sent[4]).ack_request);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-59)
 TEST(Requestor, AsksForASackWithTheLastPacketOfTheWindowOfPsns) {
   ScriptedPeer peer({.mpr = 1});
   peer.post(1, 300 * kMtu);
@@ -382,7 +420,7 @@ TEST(Requestor, AsksForASackWithTheLastPacketOfTheWindowOfPsns) {
   EXPECT_TRUE(write_of(sent[127]).ack_request);
 }
 
-// MRC 8
+// MRC 8 (REL-59)
 TEST(Requestor, AsksForASackWithTheLastPacketOfTheCongestionWindow) {
   ScriptedPeer peer({.congestion = fixed_window(20)});
   peer.post(1, 300 * kMtu);
@@ -392,7 +430,7 @@ TEST(Requestor, AsksForASackWithTheLastPacketOfTheCongestionWindow) {
   EXPECT_TRUE(write_of(sent[19]).ack_request);
 }
 
-// MRC 8
+// MRC 8 (REL-59)
 TEST(Requestor, AsksForASackWithEveryPacketIfTheWindowIsBelowTheTrigger) {
   ScriptedPeer peer({.congestion = fixed_window(10)});
   peer.post(1, 300 * kMtu);
@@ -401,7 +439,7 @@ TEST(Requestor, AsksForASackWithEveryPacketIfTheWindowIsBelowTheTrigger) {
 
 // ---- completions ----
 
-// MRC 6.3
+// MRC 6.3 (QP-28)
 TEST(Requestor, CompletesNothingForASack) {
   ScriptedPeer peer;
   peer.post(1, 2 * kMtu);
@@ -418,7 +456,7 @@ TEST(Requestor, CompletesNothingForASack) {
   EXPECT_EQ(completions[0].length, 2 * kMtu);
 }
 
-// MRC 6.3
+// MRC 6.3 (QP-27, REL-72)
 TEST(Requestor, CompletesInOrderWhatOneAcknowledgementCovers) {
   ScriptedPeer peer;
   for (WorkId id = 1; id <= 4; ++id) peer.post(id, kMtu);
@@ -432,7 +470,7 @@ TEST(Requestor, CompletesInOrderWhatOneAcknowledgementCovers) {
   EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-71)
 TEST(Requestor, TakesAnAcknowledgementForArrival) {
   ScriptedPeer peer;
   peer.post(1, kMtu);
@@ -449,7 +487,7 @@ struct NakCase {
 };
 class RequestorNak : public testing::TestWithParam<NakCase> {};
 
-// MRC 6.3
+// MRC 6.3 (QP-29, QP-30, QP-31)
 TEST_P(RequestorNak, EndsTheQueuePairAtTheMessageThatItNames) {
   ScriptedPeer peer;
   for (WorkId id = 1; id <= 4; ++id) peer.post(id, 2 * kMtu);
@@ -475,11 +513,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(NakCase{wire::AckSyndrome::kNakRemoteAccess, WorkStatus::kRemoteAccess},
                     NakCase{wire::AckSyndrome::kNakInvalidRequest,
                             WorkStatus::kRemoteInvalidRequest},
+                    NakCase{wire::AckSyndrome::kNakSequenceError, WorkStatus::kRemoteOperation},
                     NakCase{wire::AckSyndrome::kNakRemoteOperation, WorkStatus::kRemoteOperation}),
-    [](const auto& of) { return "Status" + std::to_string(static_cast<int>(of.param.status)); });
+    [](const auto& of) { return "Nak" + std::to_string(static_cast<int>(of.param.syndrome)); });
 
 // ---- the window ----
 
+// CC-7
 TEST(Requestor, ASmallPacketMayTakeMoreOfTheWindowThanItsSize) {
   for (const ByteCount weight : {ByteCount(0), kPacket}) {
     ScriptedPeer peer({.congestion = fixed_window(4), .packet_weight_min = weight});

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "openmrc/wire/field/connection_id.h"
@@ -33,7 +34,7 @@ using Psns = std::vector<std::uint32_t>;
 
 // ---- silence ----
 
-// MRC 6.3.1
+// MRC 6.3.1 (REL-73)
 TEST(Requestor, RetransmitsTheLastPacketIfTheAcknowledgementIsLost) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
@@ -47,13 +48,14 @@ TEST(Requestor, RetransmitsTheLastPacketIfTheAcknowledgementIsLost) {
   EXPECT_EQ(write_of(again[0]).part, MessagePart::last());
   EXPECT_EQ(peer.count(Count::kRetransmitsForAck), 1U);
   EXPECT_EQ(peer.peer().in_flight, ByteCount(0)) << "it has arrived already";
+  EXPECT_EQ(peer.peer().last_sent, peer.now()) << "the network is not empty";
   peer.deliver(peer.sack(3));
   peer.deliver(peer.acknowledge(3, 1));
   EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kSuccess});
   EXPECT_TRUE(peer.await_packets(seconds(100)).empty());
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-73, REL-79)
 TEST(Requestor, GivesUpIfTheAcknowledgementNeverComes) {
   ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 2});
   peer.post(1, kMtu);
@@ -66,19 +68,110 @@ TEST(Requestor, GivesUpIfTheAcknowledgementNeverComes) {
   EXPECT_GE(again, 4U);
 }
 
-// MRC 7.4.6
+// MRC 6.3.1 (REL-57, REL-73): the path of the last one may be dead.
+TEST(Requestor, WhatIsSentForAnAcknowledgementTakesAnotherPathEachTime) {
+  ScriptedPeer peer({.evs_per_plane = 8, .exponential_retries = 1, .ev_burst = 8});
+  peer.post(1, kMtu);
+  (void)peer.collect();
+  peer.deliver(peer.sack(1));
+  Sent again;
+  while (again.size() < 8) {
+    const Sent sent = peer.await_packets(seconds(1));
+    ASSERT_FALSE(sent.empty());
+    again.insert(again.end(), sent.begin(), sent.end());
+  }
+  for (std::size_t i = 1; i < again.size(); ++i) EXPECT_NE(ev_of(again[i]), ev_of(again[i - 1]));
+}
+
+// A bitmap that reports the oldest packet, or what turns out to be the oldest, is false: the
+// cumulative PSN would be beyond it. RFC 2018, 8; MRC 7.4.1
+TEST(Requestor, SendsAgainWhatWasReportedFalselyWhenItTimesOut) {
+  for (const std::size_t reported : {0U, 2U}) {
+    ScriptedPeer peer;
+    peer.post(1, 4 * kMtu);
+    (void)peer.collect();
+    peer.deliver(peer.sack_out_of_order(reported));
+    // What has arrived in fact: all but that one.
+    wire::Sack sack = peer.sack(static_cast<std::int64_t>(reported));
+    sack.seth.sack_bitmap = ~std::uint64_t{1} & ((std::uint64_t{1} << (4 - reported)) - 1);
+    peer.deliver(sack);
+    EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
+    Sent again;
+    for (unsigned i = 0; i < 100 && again.empty(); ++i) {
+      for (const Transmit& sent : peer.await_packets(kTimeout)) {
+        if (std::holds_alternative<wire::RdmaWrite>(sent.packet.transport.body)) {
+          again.push_back(sent);
+        } else {
+          peer.deliver(sack);  // it answers, all the while
+        }
+      }
+    }
+    ASSERT_EQ(psns_of(again), (Psns{100 + static_cast<std::uint32_t>(reported)}));
+    peer.deliver(peer.acknowledge(4, 1));
+    EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kSuccess});
+    EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
+  }
+}
+
+// MRC 7.4.6 (CC-13, REL-60, WIRE-31)
 TEST(Requestor, ProbesAfterTwoRoundTripsOfSilence) {
   ScriptedPeer peer;
   peer.post(1, 4 * kMtu);
   (void)peer.collect();
   const Instant before = peer.now();
-  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+  const Sent sent = peer.await_packets(kTimeout);
+  const auto probes = only<wire::ReliabilityProbe>(sent);
   EXPECT_EQ(peer.now(), before + kRtt * 2);
   ASSERT_EQ(probes.size(), 1U);
+  EXPECT_EQ(sent[0].packet.traffic_class, wire::TrafficClass::kControl);
+  EXPECT_EQ(sent[0].packet.ecn, wire::Ecn::kCapable0) << "its answer speaks of congestion";
   EXPECT_EQ(probes[0].destination_qp, ScriptedPeer::kRemoteQpn);
   EXPECT_EQ(probes[0].peth.spdcid, wire::connection_id(peer.qpn()));
   EXPECT_EQ(probes[0].peth.dpdcid, wire::connection_id(ScriptedPeer::kRemoteQpn));
   EXPECT_EQ(peer.count(Count::kProbesSent), 1U);
+}
+
+// One packet, and a quarter of a round trip later another, which a SACK reports a round trip after
+// that: the first is overdue soon. A third may have been posted, and not sent, before the SACK.
+struct OneOverdue {
+  explicit OneOverdue(bool has_third = false) {
+    peer.post(1, kMtu);
+    (void)peer.collect();
+    sent = peer.now();
+    peer.advance(kRtt / 4);
+    peer.post(2, kMtu);
+    (void)peer.collect();
+    if (has_third) peer.post(3, kMtu);
+    peer.advance(kRtt);
+    peer.deliver(peer.sack_out_of_order(1));
+  }
+
+  ScriptedPeer peer{{.evs_per_plane = 64}};
+  Instant sent;  // the first
+};
+
+// MRC 7.4.6 (REL-61); RFC 8985, 6.2 step 5: it is overdue, and nothing will come that shows it.
+TEST(Requestor, ProbesWhenThePacketThatOthersHavePassedIsOverdue) {
+  OneOverdue packet;
+  ScriptedPeer& peer = packet.peer;
+  const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+  // When the timer expires that was armed before; no SACK arms it anew.
+  EXPECT_EQ(peer.now(), packet.sent + kRtt * 2);
+  EXPECT_EQ(probes.size(), 1U);
+  // Only once: the next is due when this one has had no answer for two round trips.
+  const Instant probed = peer.now();
+  EXPECT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(kTimeout)).size(), 1U);
+  EXPECT_EQ(peer.now(), probed + kRtt * 2);
+}
+
+// MRC 7.4.6: what is overdue cannot be asked for while no port is up.
+TEST(Requestor, DoesNotWakeForAProbeWhenThereIsNoRoute) {
+  OneOverdue packet(true);
+  ScriptedPeer& peer = packet.peer;
+  peer.advance(kRtt * 11 / 16);
+  peer.endpoint().set_port(peer.now(), Plane(0), false);
+  EXPECT_TRUE(peer.collect().empty());
+  EXPECT_EQ(peer.endpoint().next_deadline(), packet.sent + kRtt * 2) << "as it was before";
 }
 
 // MRC 7.4.6. While everything is lost, probes do not help, and the timer is that of the timeout.
@@ -94,7 +187,7 @@ TEST(Requestor, ProbesForARetransmissionOfAllThatWasInFlight) {
   EXPECT_EQ(peer.now(), before + kRtt * 2);
 }
 
-// MRC 7.4.6: what one peer's queue pairs ask must not outweigh what they send.
+// MRC 7.4.6 (REL-63): what one peer's queue pairs ask must not outweigh what they send.
 TEST(Requestor, TheProbesOfManyQueuePairsToOnePeerStandInLine) {
   constexpr std::int64_t kQueuePairs = 1000;
   ScriptedPeer peer({.timeout = 20});
@@ -116,7 +209,7 @@ TEST(Requestor, TheProbesOfManyQueuePairsToOnePeerStandInLine) {
   EXPECT_GT(asked.size(), 900U) << "each has its turn";
 }
 
-// MRC 7.4.1: a retry is a try. A queue pair that must wait for the window does not try.
+// MRC 7.4.1 (REL-78): a retry is a try. A queue pair that must wait for the window does not try.
 TEST(Requestor, WaitingForTheWindowIsNotARetry) {
   ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 1, .congestion = fixed_window(1)});
   const Qpn patient = peer.endpoint().create_queue_pair().value();
@@ -153,7 +246,7 @@ TEST(Requestor, WaitingForTheWindowIsNotARetry) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100}));
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (REL-64)
 TEST(Requestor, RetransmitsWhatTheAnswerToAProbeShowsToBeMissing) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 6 * kMtu);
@@ -170,7 +263,25 @@ TEST(Requestor, RetransmitsWhatTheAnswerToAProbeShowsToBeMissing) {
   EXPECT_EQ(peer.count(Count::kRetransmitsProbe), 3U);
 }
 
-// MRC 7.4.6: hosts are late at times.
+// MRC 7.4.6 (REL-65)
+TEST(Requestor, TheAnswerToAProbeSpeaksOfWhatIsAboveItsBitmapIfThatShowsAllThatArrived) {
+  for (const bool shows_all : {true, false}) {
+    ScriptedPeer peer({.evs_per_plane = 64});
+    peer.post(1, 100 * kMtu);
+    (void)peer.collect();
+    const auto probes = only<wire::ReliabilityProbe>(peer.await_packets(kTimeout));
+    ASSERT_EQ(probes.size(), 1U);
+    peer.advance(kRtt);
+    wire::Sack sack = peer.sack(0);
+    sack.seth.trigger = wire::SackTrigger::probe(probes[0].peth.id);
+    sack.seth.sack_bitmap = 0b10;
+    sack.cc_state.ooo_count = shows_all ? 1 : 2;
+    peer.deliver(sack);
+    EXPECT_EQ(psns_of(peer.collect()).size(), shows_all ? 99U : 63U);
+  }
+}
+
+// MRC 7.4.6 (REL-66): hosts are late at times.
 TEST(Requestor, AnAnswerThatComesAfterTheNextProbeCountsAsOfItsTimestamp) {
   ScriptedPeer peer({.evs_per_plane = 64, .timeout = 16});
   peer.post(1, 2 * kMtu);
@@ -189,7 +300,7 @@ TEST(Requestor, AnAnswerThatComesAfterTheNextProbeCountsAsOfItsTimestamp) {
   EXPECT_EQ(peer.count(Count::kDropProbeUnknown), 0U);
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (REL-67, SEC-18)
 TEST(Requestor, RetransmitsNothingForAnAnswerThatIsNotAwaited) {
   ScriptedPeer peer({.evs_per_plane = 64});
   peer.post(1, 6 * kMtu);
@@ -206,17 +317,17 @@ TEST(Requestor, RetransmitsNothingForAnAnswerThatIsNotAwaited) {
       << "the rest is news all the same";
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (REL-62)
 TEST(Requestor, ProbesAsSoonAsEverOnceThePeerHasAnsweredAgain) {
   // Many probes that go unanswered come at growing distances. News of the peer ends that.
   ScriptedPeer peer({.timeout = 16});
   peer.post(1, 20 * kMtu);
   (void)peer.collect();
   Instant last = peer.now();
-  for (unsigned probes = 0; probes < kProbesBeforeBackoff + 4; ++probes) {
+  for (unsigned probes = 0; probes < kProbesBeforeBackoff + 8; ++probes) {
     ASSERT_EQ(only<wire::ReliabilityProbe>(peer.await_packets(milliseconds(60))).size(), 1U);
     const unsigned beyond = probes < kProbesBeforeBackoff ? 0 : probes - kProbesBeforeBackoff + 1;
-    EXPECT_EQ(peer.now() - last, kRtt * (2 << beyond)) << probes;
+    EXPECT_EQ(peer.now() - last, kRtt * (2 << std::min(beyond, 6U))) << probes;
     last = peer.now();
   }
   peer.deliver(peer.sack(3));
@@ -237,7 +348,7 @@ std::vector<Duration> retransmit_times(ScriptedPeer& peer, std::size_t count) {
   return times;
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-74, REL-82)
 TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
   ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 3});
   peer.post(1, kMtu);
@@ -253,7 +364,7 @@ TEST(Requestor, TimesOutLinearlyThenExponentiallyThenNoMore) {
   EXPECT_EQ(peer.count(Count::kRetransmitsTimeout), 5U);
 }
 
-// MRC 7.4.1: docs/protocol/reliability.md has the formula.
+// MRC 7.4.1 (REL-74): docs/protocol/reliability.md has the formula.
 TEST(Requestor, TheTimeUntilItGivesUpOnASilentPeerIsKnown) {
   const auto seven_six =
       time_to_retry_exceeded({.timeout = 12, .linear_retries = 7, .exponential_retries = 6});
@@ -273,7 +384,7 @@ TEST(Requestor, TheTimeUntilItGivesUpOnASilentPeerIsKnown) {
   EXPECT_EQ(peer.now() - start, *seven_six);
 }
 
-// A queue pair that never found a way has no path to name.
+// A queue pair that never found a way has no path to name (REL-78).
 TEST(Requestor, AFailureSaysWhetherThePathIsKnown) {
   ScriptedPeer peer({.linear_retries = 0, .exponential_retries = 0});
   peer.endpoint().set_port(peer.now(), Plane(0), false);
@@ -287,7 +398,7 @@ TEST(Requestor, AFailureSaysWhetherThePathIsKnown) {
   EXPECT_EQ(failure->last_feedback, Instant{});
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-36, REL-75, REL-79)
 TEST(Requestor, CountsTimeoutsFromAnewAfterProgress) {
   ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 3});
   peer.post(1, 2 * kMtu);
@@ -299,7 +410,7 @@ TEST(Requestor, CountsTimeoutsFromAnewAfterProgress) {
   EXPECT_EQ(retransmit_times(peer, 1), std::vector{kTimeout});
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (QP-30, QP-38, REL-82)
 TEST(Requestor, SaysWhyItGaveUpAndFlushesTheRest) {
   ScriptedPeer peer({.linear_retries = 1, .exponential_retries = 0});
   peer.post(1, kMtu);
@@ -335,7 +446,7 @@ TEST(Requestor, SaysWhyItGaveUpAndFlushesTheRest) {
   EXPECT_EQ(peer.peer().in_flight, ByteCount(0));
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-83)
 TEST(Requestor, TriesForEverIfToldSo) {
   ScriptedPeer peer({.timeout = 0,
                      .linear_retries = 0,
@@ -347,7 +458,7 @@ TEST(Requestor, TriesForEverIfToldSo) {
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
 }
 
-// MRC 9.3.1
+// MRC 9.3.1 (PATH-43, REL-77)
 TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
   ScriptedPeer peer;
   peer.post(1, 8 * kMtu);
@@ -358,7 +469,7 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerIsSilentAltogether) {
   }
 }
 
-// MRC 9.3.1: the SACKs of what went over good paths are missing, too.
+// MRC 9.3.1 (PATH-42, PATH-43, REL-77): the SACKs of what went over good paths are missing, too.
 TEST(Requestor, DoesNotBlameThePathsIfThePeerFellSilentBeforeItCouldSpeakOfThem) {
   for (const bool spoke : {false, true}) {
     ScriptedPeer peer({.evs_per_plane = 64});
@@ -379,7 +490,7 @@ TEST(Requestor, DoesNotBlameThePathsIfThePeerFellSilentBeforeItCouldSpeakOfThem)
   }
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-76)
 TEST(Requestor, RetransmitsAllThatIsAWholeTimeoutOld) {
   ScriptedPeer peer;
   peer.post(1, 3 * kMtu);
@@ -392,7 +503,7 @@ TEST(Requestor, RetransmitsAllThatIsAWholeTimeoutOld) {
   EXPECT_EQ(psns_of(peer.collect()), (Psns{100, 101, 102}));
 }
 
-// MRC 7.4.1
+// MRC 7.4.1 (REL-78)
 TEST(Requestor, WaitsForTheCongestionWindowWithoutTimingOut) {
   ScriptedPeer peer({.linear_retries = 0, .exponential_retries = 0, .congestion = fixed_window(1)});
   const Qpn other = peer.connect(Qpn(0x777));
@@ -410,6 +521,7 @@ TEST(Requestor, WaitsForTheCongestionWindowWithoutTimingOut) {
 }
 
 // MRC 7.4.1: a gap that probes show again and again, and no retransmission ever fills, has an end.
+// REL-75
 TEST(Requestor, GivesUpInTimeThoughProbesAreAnsweredAllTheWhile) {
   ScriptedPeer peer({.linear_retries = 2, .exponential_retries = 2});
   peer.post(1, kMtu);

@@ -98,6 +98,20 @@ class SentWindow {
     ++lost_count_;
   }
 
+  // Whether a bitmap has reported the oldest, which must not be: then it would not be the oldest.
+  // There is one.
+  [[nodiscard]] bool oldest_is_reported(const SentPool& pool) const {
+    const SentChunk& at = chunk(pool, oldest_);
+    return ((at.in_flight | at.lost) & bit(oldest_)) == 0;
+  }
+  // It has not arrived after all.
+  void take_back_oldest(SentPool& pool) {
+    OPENMRC_DCHECK(oldest_is_reported(pool), "only what was reported is taken back");
+    chunk(pool, oldest_).lost |= bit(oldest_);
+    lost_from_ = oldest_;
+    ++lost_count_;
+  }
+
   // Everything below `end` has arrived: calls `arrived(SentPacket&, bool was_in_flight)` for each
   // packet of which this is news. `end` is at most `next`.
   template <class Arrived>

@@ -66,7 +66,7 @@ class ArrivalWindow {
 
   // MRC 7.5.2.2: the bitmap of a SACK starts at the lowest packet that no SACK has reported yet, so
   // that each is reported; where that leaves room, older ones are reported again, because SACKs get
-  // lost. Calling it counts as reporting.
+  // lost. Calling it counts as reporting (REL-29, REL-30).
   struct Bitmap {
     UnwrappedPsn base;
     std::uint64_t bits;
@@ -80,7 +80,7 @@ class ArrivalWindow {
     unreported_ = std::min(base + 64, end_);
     return {UnwrappedPsn(base), bits};
   }
-  // The same from the lowest gap on, for whoever asks what is missing (MRC 7.4.6).
+  // The same from the lowest gap on, for whoever asks what is missing (MRC 7.4.6; REL-31).
   Bitmap report_gaps() { return {UnwrappedPsn(expected_), bits_from(expected_)}; }
 
  private:
@@ -106,7 +106,7 @@ class ArrivalWindow {
     return words_[static_cast<std::uint64_t>(at) / 64 & word_mask_];
   }
 
-  // Moves `expected` past the unbroken run that begins at it.
+  // Moves `expected` past the unbroken run that begins at it (REL-14).
   Advance advance() {
     Advance moved;
     for (;;) {
@@ -117,7 +117,8 @@ class ArrivalWindow {
       if (run == 0) break;
       const std::uint64_t passed = (run == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << run) - 1)
                                    << offset;
-      moved.messages += std::popcount(current.ends & passed);
+      // Few packets end a message, and to count is a call.
+      if (const std::uint64_t ends = current.ends & passed) moved.messages += std::popcount(ends);
       current.arrived &= ~passed;
       current.ends &= ~passed;
       current.reported &= ~passed;

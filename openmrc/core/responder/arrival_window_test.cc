@@ -142,6 +142,7 @@ TEST(ArrivalWindow, FillsUpToItsRangeAndMovesAllTheWay) {
   }
 }
 
+// REL-14
 TEST(ArrivalWindow, CountsAMessageWhenEverythingBeforeItsEndHasArrived) {
   ArrivalWindow window(1, UnwrappedPsn(0));
   EXPECT_EQ(window.mark(UnwrappedPsn(2), true).messages, 0);
@@ -178,7 +179,7 @@ TEST(ArrivalWindow, WithoutGapsItReportsAnEmptyBitmapBehindTheCumulativePsn) {
   }
 }
 
-// MRC 7.5.2.2
+// MRC 7.5.2.2 (REL-30)
 TEST(ArrivalWindow, ReportsOldArrivalsAgainWhereThereIsRoom) {
   ArrivalWindow window(8, UnwrappedPsn(0));
   for (std::int64_t psn = 1; psn <= 200; ++psn) {
@@ -264,7 +265,7 @@ TEST(ArrivalWindow, ReportsWhatIsNewAfterAGapFarBelowHasClosed) {
   EXPECT_GT(bitmap.base.raw() + 64, 400) << "the only one that has not been reported";
 }
 
-// MRC 7.5.2.2: the rule itself, whatever arrives in which order.
+// MRC 7.5.2.2 (REL-29): the rule itself, whatever arrives in which order.
 TEST(ArrivalWindow, EveryReportHasTheLowestPacketThatNoneHadBefore) {
   for (const std::uint8_t mpr : kMprs) {
     SCOPED_TRACE(static_cast<int>(mpr));
@@ -288,7 +289,7 @@ TEST(ArrivalWindow, EveryReportHasTheLowestPacketThatNoneHadBefore) {
   }
 }
 
-// MRC 7.4.6
+// MRC 7.4.6 (REL-31)
 TEST(ArrivalWindow, TellingGapsDoesNotCountAsReporting) {
   ArrivalWindow window(8, UnwrappedPsn(0));
   for (std::int64_t psn = 1; psn <= 100; ++psn) window.mark(UnwrappedPsn(psn), false);

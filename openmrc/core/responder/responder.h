@@ -18,12 +18,12 @@ namespace openmrc::core {
 struct ArrivalInfo {
   Ev ev{};
   bool marked = false;          // ECN: it met congestion
-  bool path_unwelcome = false;  // its port is going down, or its plane is denied (MRC 9.3.1)
+  bool path_unwelcome = false;  // it came by a port that is down here (MRC 9.3.1)
 };
 
 // The receiving half of a queue pair (MRC 6.3, 7.5): places packets in whatever order they come,
 // reports them, completes messages in order. Reports are queued as control items; their content is
-// filled in when they leave.
+// filled in when they leave (REL-13).
 class Responder {
  public:
   Responder() = default;
@@ -34,11 +34,19 @@ class Responder {
   // MRC 6.3.1. If the peer violated the protocol, what to send it: the queue pair is then done.
   struct Refusal {
     wire::AckSyndrome syndrome;
-    UnwrappedPsn psn;
+    Psn psn;
   };
+  // MRC 6.2: every message has a packet at least, so the packets between what has arrived and this
+  // one bound its message number. Nobody who has not seen the connection knows both (SEC-8).
+  [[nodiscard]] bool is_plausible(UnwrappedPsn psn, Msn msn) const {
+    const std::int64_t ahead = psn - window_.expected();
+    return ahead < 0 || ((msn.raw() - completed_messages_) & Msn::kMask) <= ahead;
+  }
+  // `psn` is what the packet's stands for.
   [[nodiscard]] std::optional<Refusal> on_write(const Turn& turn, const wire::RdmaWrite& write,
-                                                const ArrivalInfo& arrival);
-  void on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed, const ArrivalInfo& arrival);
+                                                UnwrappedPsn psn, const ArrivalInfo& arrival);
+  void on_trimmed(const Turn& turn, const wire::TrimmedWrite& trimmed, UnwrappedPsn psn,
+                  const ArrivalInfo& arrival);
   // `copies`: of the answer; each takes a path of its own.
   void on_probe(const Turn& turn, const wire::ReliabilityProbe& probe, const ArrivalInfo& arrival,
                 unsigned copies);
@@ -49,30 +57,46 @@ class Responder {
   // The queued acknowledgement will not leave; the next reason for one queues it anew.
   void acknowledge_dropped() { acknowledge_queued_ = false; }
 
-  // MRC 7.5.1: what to offer from now on, at most what was offered first.
+  // MRC 7.5.1 (REL-4, REL-8): what to offer from now on, at most what was offered first.
   void offer_mpr(std::uint8_t mpr) { mpr_ = mpr; }
-  // What every SACK carries: how busy this receiver is (MRC 8).
+  // What every SACK carries: how busy this receiver is (MRC 8; CC-38).
   void set_receiver_penalty(std::uint8_t penalty, bool restore) {
     penalty_ = penalty;
     restore_ = restore;
   }
 
   // Ends all posted receives.
-  void flush(Context& context, Qpn qpn, Flush how);
+  void flush(Context& context, const Connection& connection, Flush how);
   // Starts over as a new connection's, with the receives that were posted before.
   void connect(const ReadyToRecvAttributes& attributes);
 
+  // REL-1
+  [[nodiscard]] UnwrappedPsn unwrapped(Psn psn) const { return window_.expected().nearest(psn); }
   [[nodiscard]] UnwrappedPsn cumulative() const { return window_.cumulative(); }
   [[nodiscard]] const ArrivalWindow& window() const { return window_; }
 
  private:
   enum class Standing : std::uint8_t { kNew, kDuplicate, kAboveWindow };
-  // MRC 6.3.1: what lies below the window has arrived once.
+  // MRC 6.3.1 (REL-3): what lies below the window has arrived once.
   [[nodiscard]] Standing standing(UnwrappedPsn psn) const {
     if (psn >= window_.expected() + window_.range()) return Standing::kAboveWindow;
     return window_.has(psn) ? Standing::kDuplicate : Standing::kNew;
   }
 
+  // MRC 7.5.3: all queue pairs share the room, no peer has more of it than it leaves to others, and
+  // one place is kept for whatever is next in order: it gives back its own and those of what waits
+  // for it (REL-45, REL-92).
+  [[nodiscard]] bool has_room_for_immediate(const Turn& turn, UnwrappedPsn psn) const {
+    const std::size_t room = turn.context.early.room();
+    if (psn == window_.expected()) return room > 0;
+    return room > 1 &&
+           turn.context.early_shares.may_take(PeerShares::of(turn.connection.peer), room);
+  }
+  void on_write_not_new(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
+                        const ArrivalInfo& arrival);
+  static void refuse_immediate(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn,
+                               const ArrivalInfo& arrival);
+  void give_back_early(Context& context, const Connection& connection, PoolIndex index);
   [[nodiscard]] std::optional<Refusal> place(const Turn& turn, const wire::RdmaWrite& write,
                                              UnwrappedPsn psn);
   [[nodiscard]] std::optional<Refusal> keep_immediate(const Turn& turn,

@@ -21,6 +21,7 @@ using test::Arrival;
 using test::ids_of;
 using test::kMtu;
 using test::kPacket;
+using test::kRtt;
 using test::only;
 using test::ScriptedPeer;
 using test::statuses_of;
@@ -68,7 +69,7 @@ bool is_placed(const ScriptedPeer& peer, std::size_t index) {
 
 // ---- when a SACK is sent ----
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-21)
 TEST(Responder, SendsNoSackWithoutReason) {
   ScriptedPeer peer;
   for (std::int64_t i = 0; i < 15; ++i) peer.deliver(peer.write(i));
@@ -76,7 +77,7 @@ TEST(Responder, SendsNoSackWithoutReason) {
   EXPECT_EQ(peer.count(Count::kDataReceived), 15U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-15, REL-21)
 TEST(Responder, SendsASackForEvery16KiB) {
   ScriptedPeer peer;
   for (std::int64_t i = 0; i < 16; ++i) peer.deliver(peer.write(i));
@@ -87,7 +88,7 @@ TEST(Responder, SendsASackForEvery16KiB) {
   EXPECT_EQ(sacks(peer).size(), 1U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-15)
 TEST(Responder, CountsASmallPacketAsOneKiB) {
   ScriptedPeer peer;
   for (std::int64_t i = 0; i < 16; ++i) {
@@ -100,7 +101,7 @@ TEST(Responder, CountsASmallPacketAsOneKiB) {
   EXPECT_EQ(sacks(peer).size(), 1U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-15)
 TEST(Responder, CountsALargePacketAsItIs) {
   ScriptedPeer peer({.mtu = 4096});
   for (std::int64_t i = 0; i < 4; ++i) {
@@ -110,14 +111,14 @@ TEST(Responder, CountsALargePacketAsItIs) {
   EXPECT_EQ(sacks(peer).size(), 1U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-16)
 TEST(Responder, SendsASackWhenAsked) {
   ScriptedPeer peer;
   peer.deliver(asking(peer, 0));
   EXPECT_EQ(sacks(peer).size(), 1U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-17, REL-24)
 TEST(Responder, SendsASackForAPacketThatMetCongestion) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0), kMarked);
@@ -127,7 +128,7 @@ TEST(Responder, SendsASackForAPacketThatMetCongestion) {
   EXPECT_EQ(peer.count(Count::kEcnMarkedReceived), 1U);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-18, REL-23, REL-24)
 TEST(Responder, SendsASackForARetransmissionAndSaysThatItWasOne) {
   ScriptedPeer peer;
   wire::RdmaWrite write = peer.write(0);
@@ -139,7 +140,7 @@ TEST(Responder, SendsASackForARetransmissionAndSaysThatItWasOne) {
   EXPECT_EQ(sent[0].seth.mark, wire::PathMark::kNone);
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (REL-19, REL-22, REL-25)
 TEST(Responder, AnswersAProbeWithASackThatNamesIt) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -156,12 +157,13 @@ TEST(Responder, AnswersAProbeWithASackThatNamesIt) {
   EXPECT_EQ(peer.count(Count::kProbesReceived), 1U);
 }
 
-// MRC 6.5
+// MRC 6.5 (REL-31)
 TEST(Responder, ShowsTheLowestGapToAProbeWhateverWasReportedBefore) {
   ScriptedPeer peer;
   for (const std::int64_t i : {0, 3}) peer.deliver(asking(peer, i));
   wire::RdmaWrite far = asking(peer, 0);
   far.psn = Psn(5000) + 200;
+  far.meth = peer.write(200).meth;
   peer.deliver(far);
   (void)sacks(peer);
   peer.deliver(peer.probe(1));
@@ -174,7 +176,7 @@ TEST(Responder, ShowsTheLowestGapToAProbeWhateverWasReportedBefore) {
 
 // ---- what it says ----
 
-// MRC 7.5.2.2
+// MRC 7.5.2.2 (REL-22, REL-25, REL-26)
 TEST(Responder, SaysInASackWhatHasArrived) {
   ScriptedPeer peer;
   for (const std::int64_t i : {0, 1, 3}) peer.deliver(peer.write(i));
@@ -195,12 +197,34 @@ TEST(Responder, SaysInASackWhatHasArrived) {
   EXPECT_EQ(sent[0], expected);
 }
 
-// MRC 7.5.2.2
+// MRC 7.5.2 (REL-28)
+TEST(Responder, SaysWhatHasArrivedByTheTimeThatTheSackLeaves) {
+  ScriptedPeer peer;
+  peer.deliver(asking(peer, 0));
+  peer.deliver(peer.write(1));
+  const auto sent = sacks(peer);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].seth.cack_psn, Psn(5001));
+}
+
+// MRC 7.5.2 (REL-25): the field has 16 bits.
+TEST(Responder, NamesADuplicateFromFarBelowByTheLargestDistance) {
+  ScriptedPeer peer({.remote_psn = Psn(0x10000)});
+  wire::RdmaWrite old = peer.write(0);
+  old.psn = Psn(0x10000 - 0x9000);
+  peer.deliver(old);
+  const auto sent = sacks(peer);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].seth.trigger, wire::SackTrigger::packet(-0x8000));
+}
+
+// MRC 7.5.2.2 (REL-29)
 TEST(Responder, ShowsTheLatestPacketsHoweverFarTheGapIsBehind) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
   wire::RdmaWrite far = asking(peer, 0);
   far.psn = Psn(5000) + 700;
+  far.meth = peer.write(700).meth;
   peer.deliver(far);
   const auto sent = sacks(peer);
   ASSERT_EQ(sent.size(), 1U);
@@ -210,7 +234,7 @@ TEST(Responder, ShowsTheLatestPacketsHoweverFarTheGapIsBehind) {
   EXPECT_EQ(sent[0].seth.sack_bitmap, std::uint64_t{1} << bit);
 }
 
-// MRC 7.5.2.2
+// MRC 7.5.2.2 (REL-29)
 TEST(Responder, ReportsEveryPacketSoonerOrLater) {
   ScriptedPeer peer;
   std::set<std::int64_t> unreported;
@@ -234,7 +258,7 @@ TEST(Responder, ReportsEveryPacketSoonerOrLater) {
   EXPECT_TRUE(unreported.empty());
 }
 
-// MRC 7.5.2
+// MRC 7.5.2 (CC-11, REL-27)
 TEST(Responder, CountsReceivedBytesOfNewPacketsOnly) {
   ScriptedPeer peer;
   peer.deliver(asking(peer, 0));
@@ -246,7 +270,7 @@ TEST(Responder, CountsReceivedBytesOfNewPacketsOnly) {
   EXPECT_EQ(sent[2].cc_state.received_units, wire::received_units(kPacket * 2));
 }
 
-// MRC 6.3.1
+// MRC 6.3.1 (REL-1)
 TEST(Responder, GoesOnBeyondTheLastPsn) {
   ScriptedPeer peer({.remote_psn = Psn(0xfffffe)});
   for (std::int64_t i = 0; i < 4; ++i) peer.deliver(peer.write(i));
@@ -262,7 +286,7 @@ TEST(Responder, GoesOnBeyondTheLastPsn) {
   EXPECT_EQ(acks[0].aeth.msn, AckMsn(4));
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (REL-4, REL-5)
 TEST(Responder, OffersItsWindowOnlyIfThatWasAgreed) {
   ScriptedPeer fixed;
   fixed.deliver(asking(fixed, 0));
@@ -277,7 +301,33 @@ TEST(Responder, OffersItsWindowOnlyIfThatWasAgreed) {
   EXPECT_FALSE(dynamic.endpoint().offer_mpr(dynamic.qpn(), 0));
 }
 
-// MRC 8
+// MRC 7.5.1 (REL-8): what was in flight is not refused.
+TEST(Responder, AcceptsItsFirstWindowThoughItOffersLessNow) {
+  ScriptedPeer peer({.dynamic_mpr = true});
+  ASSERT_TRUE(peer.endpoint().offer_mpr(peer.qpn(), 1));
+  wire::RdmaWrite write = peer.write(0);
+  write.psn = Psn(5000) + (8 * 128 - 1);
+  peer.deliver(write);
+  EXPECT_TRUE(nacks(peer).empty());
+  EXPECT_TRUE(is_placed(peer, 0));
+}
+
+// MRC 8 (CC-13, WIRE-31)
+TEST(Responder, SpeaksInPacketsThatAreNeitherMarkedNorTrimmed) {
+  ScriptedPeer peer;
+  peer.deliver(asking(peer, 0));
+  peer.deliver(trimmed(peer, 1));
+  const auto sent = peer.collect();
+  EXPECT_EQ(only<wire::Acknowledge>(sent).size(), 1U);
+  EXPECT_EQ(only<wire::Sack>(sent).size(), 1U);
+  EXPECT_EQ(only<wire::Nack>(sent).size(), 1U);
+  for (const Transmit& one : sent) {
+    EXPECT_EQ(one.packet.traffic_class, wire::TrafficClass::kControl);
+    EXPECT_EQ(one.packet.ecn, wire::Ecn::kNotCapable);
+  }
+}
+
+// MRC 8 (CC-38)
 TEST(Responder, TellsItsPenaltyInEverySack) {
   ScriptedPeer peer;
   EXPECT_TRUE(peer.endpoint().set_receiver_penalty(peer.qpn(), 64, true));
@@ -289,25 +339,41 @@ TEST(Responder, TellsItsPenaltyInEverySack) {
   EXPECT_FALSE(peer.endpoint().set_receiver_penalty(peer.qpn(), 128, false));
 }
 
-// MRC 9.3.1
-TEST(Responder, TellsThePeerToLeaveAnUnwelcomePlane) {
+// MRC 8 (CC-39), UET 3.6.13.2
+TEST(Responder, WhileMuchIsTrimmedAtTheLastHopNobodysWindowIsToGrow) {
+  const auto penalty_after = [](wire::TrimPlace place) {
+    ScriptedPeer peer;
+    peer.deliver(asking(peer, 0));
+    for (std::int64_t psn = 1; psn < 5; ++psn) peer.deliver(trimmed(peer, psn, place));
+    peer.advance(kRtt * FairShare::kEpochInRtts);
+    (void)peer.collect();
+    peer.deliver(asking(peer, 5));
+    return sacks(peer).at(0).cc_state.receiver_penalty;
+  };
+  EXPECT_EQ(penalty_after(wire::TrimPlace::kLastHop), 1);
+  EXPECT_EQ(penalty_after(wire::TrimPlace::kOnPath), 0) << "another path may be free";
+}
+
+// MRC 9.3.1 (PATH-65)
+TEST(Responder, TakesWhatArrivesByAPortThatIsDownAndTellsThePeerToLeaveThePath) {
   ScriptedPeer peer({.planes = 2});
-  peer.endpoint().set_plane_unwelcome(Plane(1), true);
+  peer.endpoint().set_port(peer.now(), Plane(1), false);
   peer.deliver(peer.write(0), {.plane = Plane(0)});
   EXPECT_TRUE(sacks(peer).empty());
   peer.deliver(peer.write(1), {.plane = Plane(1)});
   const auto sent = sacks(peer);
   ASSERT_EQ(sent.size(), 1U);
   EXPECT_EQ(sent[0].seth.mark, wire::PathMark::kAlwaysSkip);
-  peer.endpoint().set_plane_unwelcome(Plane(1), false);
+  EXPECT_EQ(sent[0].seth.cack_psn, Psn(5001)) << "nothing is lost";
+  peer.endpoint().set_port(peer.now(), Plane(1), true);
   peer.deliver(peer.write(2), {.plane = Plane(1)});
   EXPECT_TRUE(sacks(peer).empty());
 }
 
-// MRC 9.3.1
-TEST(Responder, TellsAProbeToLeaveAnUnwelcomePlaneToo) {
+// MRC 9.3.1 (PATH-65)
+TEST(Responder, TellsAProbeThatArrivesByAPortThatIsDownToLeaveThePathToo) {
   ScriptedPeer peer({.planes = 2});
-  peer.endpoint().set_plane_unwelcome(Plane(1), true);
+  peer.endpoint().set_port(peer.now(), Plane(1), false);
   peer.deliver(peer.probe(7), {.plane = Plane(1)});
   const auto sent = sacks(peer);
   ASSERT_EQ(sent.size(), kSearchWidth);
@@ -316,7 +382,7 @@ TEST(Responder, TellsAProbeToLeaveAnUnwelcomePlaneToo) {
 
 // ---- which PSNs are accepted ----
 
-// MRC 6.3.1
+// MRC 6.3.1 (REL-10)
 TEST(Responder, AcknowledgesAndReportsADuplicateBelowTheWindow) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -336,7 +402,7 @@ TEST(Responder, AcknowledgesAndReportsADuplicateBelowTheWindow) {
   EXPECT_EQ(peer.count(Count::kDataReceived), 2U);
 }
 
-// MRC 6.3.1
+// MRC 6.3.1 (REL-11, REL-20)
 TEST(Responder, ReportsADuplicateAboveTheGapWithoutAnAcknowledgement) {
   ScriptedPeer peer;
   peer.deliver(peer.write(2));
@@ -349,7 +415,7 @@ TEST(Responder, ReportsADuplicateAboveTheGapWithoutAnAcknowledgement) {
   EXPECT_EQ(peer.count(Count::kDuplicatesReceived), 1U);
 }
 
-// MRC 6.3.1
+// MRC 6.3.1 (QP-10, REL-3, REL-12, WIRE-67)
 TEST(Responder, AcceptsTheLastPsnOfTheWindowAndRefusesTheNext) {
   ScriptedPeer peer;
   wire::RdmaWrite write = peer.write(0);
@@ -372,13 +438,14 @@ TEST(Responder, AcceptsTheLastPsnOfTheWindowAndRefusesTheNext) {
   EXPECT_TRUE(is_placed(peer, 0));
 }
 
-// MRC 6.3.1
+// MRC 6.3.1 (REL-3)
 TEST(Responder, MovesItsWindowWhenTheGapCloses) {
   ScriptedPeer peer({.mpr = 1});
   for (std::int64_t i = 1; i < 64; ++i) peer.deliver(peer.write(i));
   (void)peer.collect();
   wire::RdmaWrite beyond = peer.write(0);
   beyond.psn = Psn(5000) + 128;
+  beyond.meth = peer.write(128).meth;
   peer.deliver(beyond);
   EXPECT_EQ(nacks(peer).size(), 1U);
   peer.deliver(peer.write(0));
@@ -389,7 +456,7 @@ TEST(Responder, MovesItsWindowWhenTheGapCloses) {
   EXPECT_EQ(nacks(peer).size(), 1U);
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-9, REL-13)
 TEST(Responder, PlacesPacketsInWhateverOrderTheyCome) {
   ScriptedPeer peer;
   for (const std::int64_t i : {5, 0, 9, 3}) {
@@ -401,7 +468,7 @@ TEST(Responder, PlacesPacketsInWhateverOrderTheyCome) {
   EXPECT_EQ(peer.count(Count::kBytesPlaced), 4U * kMtu);
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-70)
 TEST(Responder, AcknowledgesMessagesTogether) {
   ScriptedPeer peer;
   for (std::int64_t i = 0; i < 3; ++i) peer.deliver(peer.write(i));
@@ -412,7 +479,7 @@ TEST(Responder, AcknowledgesMessagesTogether) {
   EXPECT_EQ(sent[0].aeth, (wire::Aeth{.syndrome = wire::AckSyndrome::kAck, .msn = AckMsn(3)}));
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-14, REL-69)
 TEST(Responder, AcknowledgesAMessageOnlyWhenAllBeforeItHasArrived) {
   ScriptedPeer peer;
   peer.deliver(peer.write(1));
@@ -424,7 +491,7 @@ TEST(Responder, AcknowledgesAMessageOnlyWhenAllBeforeItHasArrived) {
   EXPECT_EQ(sent[0].aeth.msn, AckMsn(3));
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-69)
 TEST(Responder, AcknowledgesAMessageAtItsEndOnly) {
   ScriptedPeer peer;
   wire::RdmaWrite write = peer.write(0);
@@ -432,10 +499,12 @@ TEST(Responder, AcknowledgesAMessageAtItsEndOnly) {
   peer.deliver(write);
   write = peer.write(1);
   write.part = MessagePart::middle();
+  write.meth = {};
   peer.deliver(write);
   EXPECT_TRUE(acknowledgements(peer).empty());
   write = peer.write(2);
   write.part = MessagePart::last();
+  write.meth = {};
   peer.deliver(write);
   EXPECT_EQ(acknowledgements(peer).at(0).aeth.msn, AckMsn(1));
 }
@@ -455,7 +524,7 @@ TEST(Responder, AcknowledgesAgainAfterAllPortsWereDown) {
 
 // ---- trimmed packets ----
 
-// MRC 7.5.3
+// MRC 7.5.3 (REL-44, REL-51, WIRE-67)
 TEST(Responder, AsksForATrimmedPacketAgain) {
   for (const auto& [place, reason] :
        {std::pair{wire::TrimPlace::kOnPath, NackReason::kTrimmed},
@@ -474,7 +543,7 @@ TEST(Responder, AsksForATrimmedPacketAgain) {
   }
 }
 
-// MRC 7.5.3
+// MRC 7.5.3 (REL-20)
 TEST(Responder, ReportsATrimmedPacketThatHasArrivedBefore) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -485,7 +554,7 @@ TEST(Responder, ReportsATrimmedPacketThatHasArrivedBefore) {
   EXPECT_EQ(only<wire::Nack>(sent).size(), 0U);
 }
 
-// MRC 7.5.3
+// MRC 7.5.3 (REL-51)
 TEST(Responder, RefusesATrimmedPacketAboveTheWindowAsSuch) {
   ScriptedPeer peer;
   peer.deliver(trimmed(peer, 8 * 128));
@@ -494,7 +563,7 @@ TEST(Responder, RefusesATrimmedPacketAboveTheWindowAsSuch) {
 
 // ---- immediates ----
 
-// MRC 6.3
+// MRC 6.3 (REL-85)
 TEST(Responder, CompletesAReceiveForAnImmediate) {
   ScriptedPeer peer;
   ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 77));
@@ -509,7 +578,7 @@ TEST(Responder, CompletesAReceiveForAnImmediate) {
   EXPECT_EQ(completions[0].immediate, wire::Immediate(0x1000));
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-85)
 TEST(Responder, CompletesImmediatesInTheOrderInWhichTheyWereSent) {
   ScriptedPeer peer;
   for (WorkId id = 0; id < 4; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
@@ -523,7 +592,7 @@ TEST(Responder, CompletesImmediatesInTheOrderInWhichTheyWereSent) {
   }
 }
 
-// MRC 6.3
+// MRC 6.3 (REL-85)
 TEST(Responder, KeepsAnImmediateUntilMessagesWithoutOneHaveArrivedToo) {
   ScriptedPeer peer;
   ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 1));
@@ -551,7 +620,7 @@ TEST(Responder, TakesNoSecondReceiveForADuplicate) {
   EXPECT_EQ(peer.completions().size(), 1U);
 }
 
-// MRC 6.3
+// MRC 6.3 (QP-35)
 TEST(Responder, RefusesAnImmediateWithoutAReceive) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -564,7 +633,7 @@ TEST(Responder, RefusesAnImmediateWithoutAReceive) {
   EXPECT_TRUE(peer.completions().empty());
 }
 
-// MRC 6.3
+// MRC 6.3 (QP-36, QP-37)
 TEST(Responder, DoesNotCountARefusedMessageAsComplete) {
   // Otherwise its sender would take it for done.
   ScriptedPeer peer;
@@ -575,7 +644,7 @@ TEST(Responder, DoesNotCountARefusedMessageAsComplete) {
   EXPECT_EQ(sent.back().aeth.msn, AckMsn(1));
 }
 
-// MRC 7.5.1
+// MRC 7.5.1 (QP-34, QP-36, REL-86)
 TEST(Responder, RefusesMoreImmediatesThanItHolds) {
   ScriptedPeer peer({.max_wimm = 2});
   for (WorkId id = 0; id < 8; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
@@ -593,7 +662,63 @@ TEST(Responder, RefusesMoreImmediatesThanItHolds) {
   EXPECT_EQ(statuses_of(completions), std::vector(8, WorkStatus::kFlushed));
 }
 
-// MRC 7.5.1
+// MRC 6.2 (REL-88)
+TEST(Responder, RefusesAnImmediateWhoseNumberIsNotThatOfItsPlace) {
+  ScriptedPeer peer;
+  for (WorkId id = 0; id < 2; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
+  peer.deliver(with_immediate(peer, 0, 1));
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  const auto sent = acknowledgements(peer);
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(sent.back().aeth.syndrome, wire::AckSyndrome::kNakInvalidRequest);
+}
+
+// MRC 7.5.3 (REL-45, REL-92): a pool is rounded up to 16.
+TEST(Responder, AsksForAnImmediateLaterIfOthersHaveTakenAllRoom) {
+  ScriptedPeer peer({.limits = {.early_immediates = 16}});
+  for (WorkId id = 0; id < 40; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (std::int64_t i = 1; i <= 8; ++i) peer.deliver(with_immediate(peer, i, i));
+  EXPECT_TRUE(nacks(peer).empty());
+  peer.deliver(with_immediate(peer, 9, 9));
+  const auto refused = nacks(peer);
+  ASSERT_EQ(refused.size(), 1U) << "a peer may have half of the room";
+  EXPECT_EQ(refused[0].neth.reason, wire::NackReason::kNoResource);
+  EXPECT_EQ(refused[0].neth.psn, Psn(5009));
+  EXPECT_EQ(peer.count(Count::kImmediatesRefused), 1U);
+  EXPECT_FALSE(is_placed(peer, 9));
+  EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+  peer.deliver(with_immediate(peer, 0, 0));
+  EXPECT_EQ(peer.completions().size(), 9U) << "what is next in order always has a place";
+  peer.deliver(with_immediate(peer, 9, 9));
+  EXPECT_EQ(peer.completions().size(), 1U);
+}
+
+// MRC 7.5.3: however many queue pairs a peer has, others can send in any order.
+TEST(Responder, KeepsRoomForTheImmediatesOfOtherPeers) {
+  ScriptedPeer peer({.limits = {.early_immediates = 16}});
+  const auto deliver_early = [&](Qpn qpn, std::uint16_t host) {
+    ASSERT_TRUE(peer.endpoint().post_receive(qpn, 1));
+    wire::RdmaWrite early = with_immediate(peer, 1, 1);
+    early.destination_qp = qpn;
+    peer.deliver(early, {.source = peer.address(0, host)});
+  };
+  std::vector<Qpn> held;
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    held.push_back(peer.connect(Qpn(0x60000 + i)));
+    deliver_early(held.back(), ScriptedPeer::kHost);
+  }
+  EXPECT_EQ(peer.count(Count::kImmediatesRefused), 30U - 8U);
+  for (std::uint16_t host = 3; host < 5; ++host)
+    deliver_early(peer.connect(Qpn(0x777), host), host);
+  EXPECT_EQ(peer.count(Count::kImmediatesRefused), 30U - 8U);
+  for (const Qpn qpn : held) peer.endpoint().destroy_queue_pair(qpn);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    deliver_early(peer.connect(Qpn(0x61000 + i)), ScriptedPeer::kHost);
+  }
+  EXPECT_EQ(peer.count(Count::kImmediatesRefused), 30U - 8U) << "its share is free again";
+}
+
+// MRC 7.5.1 (REL-86)
 TEST(Responder, HoldsAsManyImmediatesAsItSaid) {
   ScriptedPeer peer({.max_wimm = 2});
   for (WorkId id = 0; id < 40; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
@@ -603,6 +728,16 @@ TEST(Responder, HoldsAsManyImmediatesAsItSaid) {
     EXPECT_EQ(peer.completions().size(), 2U);
   }
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
+}
+
+// MRC 10.1.2 (QP-10)
+TEST(Responder, HoldsThirtyTwoImmediatesThatCameEarly) {
+  ScriptedPeer peer;
+  for (WorkId id = 0; id < 33; ++id) ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), id));
+  for (std::int64_t i = 1; i <= 32; ++i) peer.deliver(with_immediate(peer, i, i));
+  EXPECT_TRUE(nacks(peer).empty());
+  peer.deliver(with_immediate(peer, 0, 0));
+  EXPECT_EQ(peer.completions().size(), 33U);
 }
 
 // ---- memory ----
@@ -616,7 +751,7 @@ void PrintTo(const AccessCase& access, std::ostream* out) { *out << access.name;
 
 class ResponderAccess : public testing::TestWithParam<AccessCase> {};
 
-// MRC 6.3
+// MRC 6.3 (QP-32, QP-33, QP-36, QP-37, REL-9)
 TEST_P(ResponderAccess, IsRefusedAndTheMemoryStaysAsItWas) {
   ScriptedPeer peer;
   ASSERT_TRUE(peer.endpoint().post_receive(peer.qpn(), 5));
@@ -634,7 +769,7 @@ TEST_P(ResponderAccess, IsRefusedAndTheMemoryStaysAsItWas) {
   EXPECT_EQ(statuses_of(peer.completions()), std::vector{WorkStatus::kFlushed});
 }
 
-// MRC 6.1
+// MRC 6.1 (QP-32)
 TEST_P(ResponderAccess, IsRefusedByAQueuePairThatOnlyReceives) {
   ScriptedPeer peer({.state = QueuePairState::kReadyToRecv});
   wire::RdmaWrite write = peer.write(0);
@@ -696,6 +831,11 @@ INSTANTIATE_TEST_SUITE_P(
                                [](ScriptedPeer&, wire::RdmaWrite& write) {
                                  write.reth.virtual_address = kEnd;
                                }},
+                    AccessCase{"MessageThatBeganBelowTheRegion",
+                               [](ScriptedPeer&, wire::RdmaWrite& write) {
+                                 write.part = MessagePart::last();
+                                 write.reth.dma_length = 2 * kMtu;
+                               }},
                     AccessCase{"AddressThatWraps",
                                [](ScriptedPeer&, wire::RdmaWrite& write) {
                                  write.reth.virtual_address = ~std::uint64_t{0} - 5;
@@ -712,7 +852,7 @@ TEST(Responder, PlacesUpToTheLastByteOfTheRegion) {
   EXPECT_EQ(peer.memory().back(), std::byte{0xda});
 }
 
-// MRC 6.3
+// MRC 6.3 (QP-38)
 TEST(Responder, ReportsWhatItRefusedToTheOnesWhoWatch) {
   ScriptedPeer peer;
   peer.deliver(peer.write(0));
@@ -729,7 +869,7 @@ TEST(Responder, ReportsWhatItRefusedToTheOnesWhoWatch) {
 
 // ---- in ERROR ----
 
-// MRC 6.3
+// MRC 6.3 (QP-39)
 TEST(Responder, RepeatsItsRefusalInError) {
   ScriptedPeer peer;
   wire::RdmaWrite bad = peer.write(0);
@@ -745,7 +885,7 @@ TEST(Responder, RepeatsItsRefusalInError) {
   EXPECT_EQ(peer.count(Count::kDropState), 1U);
 }
 
-// MRC 7.5.3
+// MRC 7.5.3 (QP-40)
 TEST(Responder, AnswersAnUnexpectedEventInErrorIfItRefusedNothing) {
   ScriptedPeer peer;
   ASSERT_TRUE(peer.endpoint().to_error(peer.qpn(), peer.now()));

@@ -7,6 +7,7 @@
 
 #include "openmrc/agent/agent_client.h"
 #include "openmrc/libmrc/control/control_attributes.h"
+#include "openmrc/verbs/call_guard.h"
 
 namespace {
 
@@ -14,6 +15,7 @@ using openmrc::PortNumber;
 using openmrc::libmrc::AgentClient;
 using openmrc::libmrc::change_of;
 using openmrc::libmrc::fill;
+using openmrc::libmrc::guarded;
 using openmrc::libmrc::Outcome;
 using openmrc::libmrc::Reply;
 using openmrc::libmrc::Request;
@@ -59,17 +61,19 @@ int query_device(ibv_context* context, mrc_ctl_device_attr* attr) {
 extern "C" {
 
 int mrc_ctl_query_device(struct ibv_context* context, struct mrc_ctl_device_attr* ctl_attr) {
-  return query_device(context, ctl_attr);
+  return guarded(result, [&]() -> int { return query_device(context, ctl_attr); });
 }
 
 // Without an agent there is nothing to control.
 int mrc_ctl_query_device_ex(struct ibv_context* context, struct mrc_context* /*mcontext*/,
                             struct mrc_ctl_device_attr* ctl_attr, int* supported) {
-  if (context == nullptr || ctl_attr == nullptr || supported == nullptr) return result(EINVAL);
-  *supported = AgentClient::of_process().connected() ? 1 : 0;
-  if (*supported != 0) return query_device(context, ctl_attr);
-  *ctl_attr = {};
-  return 0;
+  return guarded(result, [&]() -> int {
+    if (context == nullptr || ctl_attr == nullptr || supported == nullptr) return result(EINVAL);
+    *supported = AgentClient::of_process().connected() ? 1 : 0;
+    if (*supported != 0) return query_device(context, ctl_attr);
+    *ctl_attr = {};
+    return 0;
+  });
 }
 
 void mrc_ctl_query_version(uint32_t* current_version, uint32_t* last_supported_version,
@@ -85,80 +89,97 @@ void mrc_ctl_query_version(uint32_t* current_version, uint32_t* last_supported_v
 
 int mrc_ctl_query_port(struct mrc_context* context, uint8_t port_num,
                        struct mrc_ctl_port_attr* attr, int attr_mask) {
-  if (context == nullptr || attr == nullptr || (attr_mask & ~MRC_CTL_PORT_ADMIN_STATE) != 0) {
-    return result(EINVAL);
-  }
-  return ask<agent::PortInfo>(
-      agent::QueryPort{PortNumber(port_num)}, [&](const agent::PortInfo& port) {
-        if ((attr_mask & MRC_CTL_PORT_ADMIN_STATE) == 0) return 0;
-        attr->port_admin_state =
-            port.enabled ? MRC_CTL_PORT_ADMIN_ENABLED : MRC_CTL_PORT_ADMIN_DISABLED;
-        return 0;
-      });
+  return guarded(result, [&]() -> int {
+    if (context == nullptr || attr == nullptr || (attr_mask & ~MRC_CTL_PORT_ADMIN_STATE) != 0) {
+      return result(EINVAL);
+    }
+    return ask<agent::PortInfo>(
+        agent::QueryPort{PortNumber(port_num)}, [&](const agent::PortInfo& port) {
+          if ((attr_mask & MRC_CTL_PORT_ADMIN_STATE) == 0) return 0;
+          attr->port_admin_state =
+              port.enabled ? MRC_CTL_PORT_ADMIN_ENABLED : MRC_CTL_PORT_ADMIN_DISABLED;
+          return 0;
+        });
+  });
 }
 
 int mrc_ctl_modify_port(struct mrc_context* context, uint8_t port_num,
                         struct mrc_ctl_port_attr* attr, int attr_mask) {
-  if (context == nullptr || attr == nullptr || attr_mask != MRC_CTL_PORT_ADMIN_STATE) {
-    return result(EINVAL);
-  }
-  const bool enabled = attr->port_admin_state == MRC_CTL_PORT_ADMIN_ENABLED;
-  if (!enabled && attr->port_admin_state != MRC_CTL_PORT_ADMIN_DISABLED) return result(EINVAL);
-  return result(interface_error(tell(agent::ModifyPort{PortNumber(port_num), enabled})));
+  return guarded(result, [&]() -> int {
+    if (context == nullptr || attr == nullptr || attr_mask != MRC_CTL_PORT_ADMIN_STATE) {
+      return result(EINVAL);
+    }
+    const bool enabled = attr->port_admin_state == MRC_CTL_PORT_ADMIN_ENABLED;
+    if (!enabled && attr->port_admin_state != MRC_CTL_PORT_ADMIN_DISABLED) return result(EINVAL);
+    return result(interface_error(tell(agent::ModifyPort{PortNumber(port_num), enabled})));
+  });
 }
 
 int mrc_ctl_modify_ev_fmt_profile(struct mrc_context* mrc_ctx, uint64_t ev_fmt_profile_id,
                                   struct mrc_ctl_ev_fmt_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  const auto change = change_of(*attr, attr_mask);
-  if (!change) return result(change.error());
-  return result(
-      interface_error(tell(agent::ModifyFormat{agent::FormatId(ev_fmt_profile_id), *change})));
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    const auto change = change_of(*attr, attr_mask);
+    if (!change) return result(change.error());
+    return result(
+        interface_error(tell(agent::ModifyFormat{agent::FormatId(ev_fmt_profile_id), *change})));
+  });
 }
 
 int mrc_ctl_query_ev_fmt_profile(struct mrc_context* mrc_ctx, uint64_t ev_fmt_profile_id,
                                  struct mrc_ctl_ev_fmt_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  return ask<agent::FormatProfile>(
-      agent::QueryFormat{agent::FormatId(ev_fmt_profile_id)},
-      [&](const agent::FormatProfile& profile) { return fill(profile, attr_mask, *attr); });
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    return ask<agent::FormatProfile>(
+        agent::QueryFormat{agent::FormatId(ev_fmt_profile_id)},
+        [&](const agent::FormatProfile& profile) { return fill(profile, attr_mask, *attr); });
+  });
 }
 
 int mrc_ctl_modify_ev_profile(struct mrc_context* mrc_ctx, uint64_t ev_profile_id,
                               struct mrc_ctl_ev_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  const auto change = change_of(*attr, attr_mask);
-  if (!change) return result(change.error());
-  const Outcome outcome = tell(agent::ModifyEvProfile{agent::EvProfileId(ev_profile_id), *change});
-  if (change->edits) attr->ev_op.entry_count = static_cast<int>(outcome.entries_done);
-  return result(interface_error(outcome));
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    const auto change = change_of(*attr, attr_mask);
+    if (!change) return result(change.error());
+    const Outcome outcome =
+        tell(agent::ModifyEvProfile{agent::EvProfileId(ev_profile_id), *change});
+    if (change->edits) attr->ev_op.entry_count = static_cast<int>(outcome.entries_done);
+    return result(interface_error(outcome));
+  });
 }
 
 int mrc_ctl_query_ev_profile(struct mrc_context* mrc_ctx, uint64_t ev_profile_id,
                              struct mrc_ctl_ev_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  return ask<agent::EvProfile>(
-      agent::QueryEvProfile{agent::EvProfileId(ev_profile_id)},
-      [&](const agent::EvProfile& profile) { return fill(profile, attr_mask, *attr); });
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    return ask<agent::EvProfile>(
+        agent::QueryEvProfile{agent::EvProfileId(ev_profile_id)},
+        [&](const agent::EvProfile& profile) { return fill(profile, attr_mask, *attr); });
+  });
 }
 
 int mrc_ctl_modify_cc_profile(struct mrc_context* mrc_ctx, uint64_t cc_profile_id,
                               struct mrc_ctl_cc_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  const auto change = change_of(*attr, attr_mask);
-  if (!change) return result(change.error());
-  return result(
-      interface_error(tell(agent::ModifyCcProfile{agent::CcProfileId(cc_profile_id), *change})));
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    const auto change = change_of(*attr, attr_mask);
+    if (!change) return result(change.error());
+    return result(
+        interface_error(tell(agent::ModifyCcProfile{agent::CcProfileId(cc_profile_id), *change})));
+  });
 }
 
 // The configuration is the thread's until its next query.
 int mrc_ctl_query_cc_profile(struct mrc_context* mrc_ctx, uint64_t cc_profile_id,
                              struct mrc_ctl_cc_profile_attr* attr, int attr_mask) {
-  if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
-  static thread_local mrc_ctl_cc_nscc_cfg config;
-  return ask<agent::CcProfile>(
-      agent::QueryCcProfile{agent::CcProfileId(cc_profile_id)},
-      [&](const agent::CcProfile& profile) { return fill(profile, attr_mask, config, *attr); });
+  return guarded(result, [&]() -> int {
+    if (mrc_ctx == nullptr || attr == nullptr) return result(EINVAL);
+    static thread_local mrc_ctl_cc_nscc_cfg config;
+    return ask<agent::CcProfile>(
+        agent::QueryCcProfile{agent::CcProfileId(cc_profile_id)},
+        [&](const agent::CcProfile& profile) { return fill(profile, attr_mask, config, *attr); });
+  });
 }
 
 }  // extern "C"

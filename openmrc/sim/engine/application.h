@@ -41,7 +41,7 @@ class Application {
   void on_received(Picoseconds now, std::uint32_t connection, std::uint32_t queue_pair,
                    MessageTag tag, Worker& worker);
 
-  // What is to be sent; the transport takes all of it and clears it.
+  // What is to be sent; the transport removes what it has taken, from the first on.
   [[nodiscard]] std::vector<Posting>& postings() { return postings_; }
 
   [[nodiscard]] bool done() const { return done_at_ != kNoTime; }

@@ -76,11 +76,12 @@ bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picosecond
     worker.stats.lose(packet, Loss::kLinkDown, now);
     return false;
   }
-  const std::uint32_t rate = network_.faults().state(port.fault, now).loss_per_billion;
-  if (rate == 0) return true;
+  const LinkState& state = network_.faults().state(port.fault, now);
+  const std::uint32_t rate = state.loss_per_billion;
+  if (rate == 0 && packet.size <= state.mtu) return true;
   const std::uint32_t number = downlink_ * planes_ + packet.plane.raw();
   const std::uint64_t drawn = network_.random(Network::host_rack(rack_), number, port.drawn++);
-  if (drawn * 1'000'000'000 >> 32 >= rate) return true;
+  if (packet.size <= state.mtu && drawn * 1'000'000'000 >> 32 >= rate) return true;
   worker.stats.lose(packet, Loss::kLinkError, now);
   return false;
 }

@@ -231,10 +231,11 @@ bool SwitchNode::survives(std::uint32_t index, Picoseconds start, Picoseconds ar
     worker.stats.lose(packet, Loss::kLinkDown, start);
     return false;
   }
-  const std::uint32_t rate = network_.faults().state(port.fault, start).loss_per_billion;
-  if (rate == 0) return true;
+  const LinkState& state = network_.faults().state(port.fault, start);
+  const std::uint32_t rate = state.loss_per_billion;
+  if (rate == 0 && packet.size <= state.mtu) return true;
   const std::uint64_t drawn = network_.random(node_, index, port.drawn++);
-  if (drawn * 1'000'000'000 >> 32 >= rate) return true;
+  if (packet.size <= state.mtu && drawn * 1'000'000'000 >> 32 >= rate) return true;
   worker.stats.lose(packet, Loss::kLinkError, start);
   return false;
 }

@@ -7,12 +7,13 @@
 
 #include "openmrc/base/check.h"
 #include "openmrc/sim/network/packet_size.h"
+#include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {
 
 // Everything that a peer may write to: programs say how much, the bytes do not matter.
-constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMemory = kMessageBytesMax;
 
 // A longer message is cut; a write has less than 4 GiB.
 constexpr std::uint64_t kWriteBytesMax = std::uint64_t{1} << 31;
@@ -77,7 +78,10 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
     recv.remote_addresses.push_back(
         world_.plan.inner_address(end.other, Plane(static_cast<std::uint8_t>(plane))));
   }
-  const core::ReadyToSendAttributes send = profile::send_attributes(world_.profile);
+  core::ReadyToSendAttributes send = profile::send_attributes(world_.profile);
+  if (world_.hints) {
+    send.senders = static_cast<std::uint32_t>(world_.connections.incoming(end.other).size());
+  }
   const bool ready = endpoint_.to_init(qpn, {.domain = domain_,
                                              .ev_profile = core::EvProfileId(own_rack ? 1 : 0),
                                              .cc_profile = core::CcProfileId(0)}) &&
@@ -155,8 +159,10 @@ void MrcHost::receive(const Packet& packet, Worker& worker) {
 void MrcHost::follow_up(const Window& window, Burst& burst, Worker& worker) {
   take_completions(worker);
   take_events(worker);
-  for (const Application::Posting& posting : application_.postings()) post(posting);
-  application_.postings().clear();
+  std::vector<Application::Posting>& postings = application_.postings();
+  auto next = postings.begin();
+  while (next != postings.end() && post(*next)) ++next;
+  postings.erase(postings.begin(), next);
   if (endpoint_.wants_to_send()) transmit(window, burst, worker);
 }
 
@@ -191,22 +197,24 @@ void MrcHost::take_events(Worker& worker) {
 }
 
 // A long message is several writes; the last of them has the immediate, and completes behind the
-// others.
-void MrcHost::post(const Application::Posting& posting) {
+// others. False: the rest waits until writes that were posted before are complete.
+bool MrcHost::post(Application::Posting& posting) {
   const Qpn qpn = qpn_of(posting.connection, posting.queue_pair);
   core::WriteRequest request{.id = kWithoutMessage, .remote_address = 0, .rkey = rkey_};
-  for (std::uint64_t left = posting.bytes; left > 0; left -= request.data.size()) {
-    request.data =
-        wire::Payload::of_length(static_cast<std::uint32_t>(std::min(left, kWriteBytesMax)));
-    if (request.data.size() == left) {
+  for (; posting.bytes > 0; posting.bytes -= request.data.size()) {
+    request.data = wire::Payload::of_length(
+        static_cast<std::uint32_t>(std::min(posting.bytes, kWriteBytesMax)));
+    if (request.data.size() == posting.bytes) {
       request.id = posting.message;
       request.immediate = wire::Immediate(posting.tag);
     }
     const auto posted = endpoint_.post_write(qpn, instant_of(now_), request);
     if (posted) continue;
+    if (posted.error() == core::PostError::kLimit) return false;
     OPENMRC_CHECK(posted.error() == core::PostError::kState, "writes can be posted");
-    return;
+    return true;
   }
+  return true;
 }
 
 void MrcHost::transmit(const Window& window, Burst& burst, Worker& worker) {

@@ -32,6 +32,7 @@ struct MrcWorld {
   const fabric::UsidPlan& plan;
   const EvSets& ev_sets;
   std::uint32_t queue_pairs = 1;  // of each connection
+  bool hints = false;             // senders know how many send to the same host
   const profile::TransportProfile& profile;
   core::CongestionSettings congestion;
   std::uint64_t seed = 0;
@@ -61,7 +62,7 @@ class MrcHost : public Host {
   void follow_up(const Window& window, Burst& burst, Worker& worker);
   void take_completions(Worker& worker);
   void take_events(Worker& worker);
-  void post(const Application::Posting& posting);
+  [[nodiscard]] bool post(Application::Posting& posting);
   void transmit(const Window& window, Burst& burst, Worker& worker);
   void send(const core::Transmit& transmit, const Window& window, Worker& worker);
   [[nodiscard]] Picoseconds next_time() const;

@@ -8,7 +8,8 @@
 namespace openmrc::sim {
 namespace {
 
-// The states that a set of overlapping faults gives: down wins, losses add up, the slowest counts.
+// The states that a set of overlapping faults gives: down wins, losses add up, the slowest and the
+// smallest MTU count.
 std::vector<LinkState> states_of(const std::vector<const LinkFault*>& faults) {
   std::vector<Picoseconds> times{Picoseconds(0)};
   for (const LinkFault* fault : faults) {
@@ -27,6 +28,7 @@ std::vector<LinkState> states_of(const std::vector<const LinkFault*>& faults) {
       state.loss_per_billion =
           std::min(state.loss_per_billion + fault->loss_per_billion, 1'000'000'000u);
       state.speed_percent = std::min(state.speed_percent, fault->speed_percent);
+      state.mtu = std::min(state.mtu, fault->mtu);
     }
     states.push_back(state);
   }

@@ -48,6 +48,17 @@ TEST(LinkFaults, PutsOverlappingFaultsTogether) {
   EXPECT_EQ(all.speed_percent_min(), 25);
 }
 
+TEST(LinkFaults, TheSmallestMtuCounts) {
+  const std::array faults{LinkFault{.link = kUplink, .from = us(10), .to = us(30), .mtu = 1500},
+                          LinkFault{.link = kUplink, .from = us(20), .to = us(40), .mtu = 9000}};
+  const LinkFaults all(faults);
+  const LinkFaults::Index link = all.find(kUplink, true);
+  EXPECT_EQ(all.state(link, us(0)).mtu, kAnyMtu);
+  EXPECT_EQ(all.state(link, us(25)).mtu, 1500);
+  EXPECT_EQ(all.state(link, us(35)).mtu, 9000);
+  EXPECT_EQ(all.state(link, us(40)).mtu, kAnyMtu);
+}
+
 TEST(LinkFaults, LosesWhatIsOnTheWireWhenItIsCut) {
   const std::array faults{LinkFault{.link = kUplink, .from = us(10), .to = us(20), .down = true}};
   const LinkFaults all(faults);

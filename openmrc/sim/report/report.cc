@@ -66,6 +66,18 @@ std::string paragraph(std::string_view css_class, const std::string& text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", css_class, escaped(text));
 }
 
+// Lines of a paragraph are joined; a list, or what is indented, keeps its lines.
+std::string joined_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\n';
+    const bool joins = text[i] == '\n' && !out.empty() && out.back() != '\n' &&
+                       std::string_view("\n -*").find(next) == std::string_view::npos;
+    out += joins ? ' ' : text[i];
+  }
+  return out;
+}
+
 // ---- Tiles ----
 
 struct Tile {
@@ -114,7 +126,10 @@ Tile losses_tile(const Totals& totals, const Figures& figures) {
     why = fmt::format("{}{}", most < figures.packets_lost ? "mostly: " : "",
                       name(static_cast<Loss>(loss)));
   }
-  return {"Lost packets", human_count(figures.packets_lost), why};
+  if (figures.control_packets_missing > 0) {
+    why += fmt::format("; and {} control packets", human_count(figures.control_packets_missing));
+  }
+  return {"Lost data packets", human_count(figures.data_packets_missing), why};
 }
 
 std::string tiles(const RunResult& result, const Figures& figures) {
@@ -160,7 +175,7 @@ std::string faults_section(const RunResult& result) {
                     {human(fault.from), true},
                     {ends ? human(fault.to) : "never", true},
                     {ends ? human(fault.to - fault.from) : "to the end", true},
-                    {fault.text}});
+                    {fault.text + (was_reached(result, fault) ? "" : " (never reached)")}});
   }
   std::string note;
   if (result.faults.size() > kFaultsReported) {
@@ -305,8 +320,8 @@ std::string header(const RunResult& result, const ReportExtras& extras, const Ru
   return "<header>\n" + paragraph("eyebrow", maker) +
          fmt::format("<h1>{}</h1>\n", escaped(title_of(result))) +
          paragraph("facts", facts_of(result, baseline)) + paragraph("verdict", verdict.headline) +
-         paragraph("detail", verdict.detail) + paragraph("text", extras.scenario_text) +
-         "</header>\n";
+         paragraph("detail", verdict.detail) +
+         paragraph("text", joined_lines(extras.scenario_text)) + "</header>\n";
 }
 
 }  // namespace

@@ -81,8 +81,9 @@ std::vector<Point> total_goodput(const RunResult& result) {
 }
 
 std::string fault_hint(const RunResult& result) {
-  if (result.faults.empty()) return {};
-  return result.faults.size() == 1 ? " The fault is marked in red." : " Faults are marked in red.";
+  const std::size_t reached = reached_faults(result).size();
+  if (reached == 0) return {};
+  return reached == 1 ? " The fault is marked in red." : " Faults are marked in red.";
 }
 
 double largest(const std::vector<Point>& points) {
@@ -304,11 +305,13 @@ ReportChart losses_chart(const RunResult& result) {
       {.name = fmt::format("packets in {}", human(result.bucket_width)), .unit = Unit::kCount},
       end_of_buckets(result));
   chart.series.push_back(count_series(result, "trimmed", &Bucket::trimmed, 4));
-  chart.series.push_back(count_series(result, "lost", &Bucket::lost, 3));
+  chart.series.push_back(count_series(result, "lost, data and control", &Bucket::lost, 3));
   chart.series.push_back(count_series(result, "retransmitted", &Bucket::retransmissions, 0));
-  return {std::move(chart),
-          "Trimmed packets lost their payload in a full queue, lost ones are gone. Both are "
-          "retransmitted: the closer that line follows, the sooner the repair."};
+  return {
+      std::move(chart),
+      "Trimmed packets lost their payload in a full queue, lost ones are gone. Data packets are "
+      "retransmitted: the closer that line follows, the sooner the repair. Control packets, such "
+      "as acknowledgements, are not."};
 }
 
 bool has_fault(const RunResult& result, const StepRecord& step) {
@@ -392,7 +395,7 @@ std::vector<ReportChart> report_charts(const RunResult& result, const RunResult*
   }
   std::vector<ReportChart> charts;
   if (has_buckets(wide)) add_goodput_charts(charts, wide, baseline);
-  if (!result.steps.empty()) charts.push_back(step_chart(result, baseline));
+  if (result.steps.size() > 1) charts.push_back(step_chart(result, baseline));
   if (completion_times(result).size() > 1) charts.push_back(completion_chart(result, baseline));
   if (has_buckets(result)) add_bucket_charts(charts, coarsened(result, kBucketsMax / 2));
   fill_the_last_row(charts);

@@ -41,9 +41,11 @@ table{width:100%;border-collapse:collapse;font-size:13px;font-variant-numeric:ta
 th,td{text-align:left;padding:3px 14px 3px 0;border-bottom:1px solid var(--line);white-space:pre}
 th{font-weight:600;color:var(--label);font-size:12px}
 .n{text-align:right}
+td:last-child:not(.n){white-space:pre-wrap;overflow-wrap:anywhere;min-width:9em}
 th:last-child,td:last-child{padding-right:0}
 pre{margin:8px 0 0;padding:12px 14px;background:var(--page);border-radius:8px;overflow-x:auto;font:13px/1.45 ui-monospace,Menlo,Consolas,monospace}
 @media(max-width:820px){.charts{grid-template-columns:minmax(0,1fr)}main{padding:20px 14px}h1{font-size:24px}.verdict{font-size:18px}}
+@media(max-width:520px){th,td{white-space:pre-wrap;padding-right:9px}.n{white-space:pre}td:last-child:not(.n){min-width:5em}.tile{min-width:150px}.card{padding:14px 12px}}
 @media print{body{background:none}.card,.tile{break-inside:avoid;box-shadow:none}}
 )";
 }

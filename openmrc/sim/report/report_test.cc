@@ -83,6 +83,33 @@ TEST(Report, HasWhatPeopleLookFor) {
   expect_in("2 threads", page);
 }
 
+TEST(Report, DataAndControlPacketsAreLostApart) {
+  RunResult result = sample_result();
+  expect_in(
+      "<div class=\"name\">Lost data packets</div><div class=\"value\">40</div>"
+      "<div class=\"remark\">link down</div>",
+      html_report(result));
+  result.totals.control_packets_arrived -= 20;
+  result.totals.packets_lost[0] += 20;
+  expect_in(
+      "<div class=\"name\">Lost data packets</div><div class=\"value\">40</div>"
+      "<div class=\"remark\">link down; and 20 control packets</div>",
+      html_report(result));
+}
+
+TEST(Report, TextOfTheScenarioIsWrappedByTheBrowser) {
+  const std::string page = html_report(
+      sample_result(), {"A sentence that\ngoes on.\n\nAnother:\n- one\n- two\n", "", ""});
+  expect_in("A sentence that goes on.\n\nAnother:\n- one\n- two", page);
+}
+
+TEST(Report, RemarksInTablesAreWrapped) {
+  // Neither clipped nor scrolled out of sight in a narrow window; numbers stay in one piece.
+  expect_in("td:last-child:not(.n){white-space:pre-wrap;", report_css());
+  expect_in("@media(max-width:520px){th,td{white-space:pre-wrap;", report_css());
+  expect_in("<td>every packet and byte is accounted for</td></tr>", html_report(sample_result()));
+}
+
 TEST(Report, TextOfTheScenarioStaysText) {
   RunResult result = sample_result();
   result.title = "</title><script>alert(1)</script>";
@@ -153,6 +180,15 @@ TEST(Report, LongTablesSayThatTheyAreCut) {
   expect_in("20 of 131,072 flows; the result file has all.", page);
   expect_in("The first 50 of 75.", page);
   EXPECT_LT(page.size(), 200'000U);
+}
+
+TEST(Report, MarksNoFaultThatWasNeverReached) {
+  RunResult result = sample_result();
+  expect_in("The fault is marked in red.", html_report(result));
+  result.faults[0].from = kMillisecond * 5;
+  const std::string page = html_report(result);
+  expect_not_in("marked in red", page);
+  expect_in("p2.t1-4 down (never reached)", page);
 }
 
 TEST(Report, ShowsTheBaseline) {
@@ -232,6 +268,15 @@ TEST(ReportCharts, StepsWithAFaultStandOut) {
   ASSERT_EQ(chart.series[1].points.size(), 1U);
   EXPECT_EQ(chart.series[1].points[0].x, 5);
   EXPECT_EQ(chart.series[0].drawn, Drawn::kBars);
+}
+
+TEST(ReportCharts, OneStepHasNoChart) {
+  RunResult result = sample_result();
+  const std::vector<std::string> without = chart_titles(result, nullptr);
+  add_steps(result, 1, 100);
+  EXPECT_EQ(chart_titles(result, nullptr), without);
+  add_steps(result, 2, 100);
+  EXPECT_EQ(chart_titles(result, nullptr)[1], "Time of each step");
 }
 
 TEST(ReportCharts, ManyStepsShareDots) {

@@ -90,9 +90,16 @@ void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
   rows.push_back({"  marked (ECN)", grouped(totals.packets_marked), {}});
   rows.push_back({"  trimmed", grouped(totals.packets_trimmed),
                   share_of(totals.packets_trimmed, data, "data packets")});
-  rows.push_back({"control packets sent", grouped(totals.control_packets_sent), {}});
+  const std::uint64_t control = totals.control_packets_sent;
+  const bool in_flight_too = totals.packets_lost[static_cast<std::size_t>(Loss::kInFlight)] > 0;
+  const char* missing = in_flight_too ? "  lost or in flight" : "  lost";
+  rows.push_back({missing, grouped(figures.data_packets_missing),
+                  share_of(figures.data_packets_missing, data, "data packets")});
+  rows.push_back({"control packets sent", grouped(control), {}});
+  rows.push_back({missing, grouped(figures.control_packets_missing),
+                  share_of(figures.control_packets_missing, control, "control packets")});
   rows.push_back({"packets lost", grouped(figures.packets_lost),
-                  share_of(figures.packets_lost, data + totals.control_packets_sent, "packets")});
+                  share_of(figures.packets_lost, data + control, "packets")});
   for (std::size_t loss = 0; loss < kLosses; ++loss) {
     if (totals.packets_lost[loss] == 0) continue;
     const bool in_flight = static_cast<Loss>(loss) == Loss::kInFlight;
@@ -143,8 +150,9 @@ std::string fault_lines(const RunResult& result) {
   std::string out;
   for (std::size_t i = 0; i < std::min(result.faults.size(), kFaultsShown); ++i) {
     const FaultNote& fault = result.faults[i];
-    out += fmt::format("fault from {} {}: {}\n", human(fault.from),
-                       fault.to == kNoTime ? "on" : "to " + human(fault.to), fault.text);
+    out += fmt::format("fault from {} {}: {}{}\n", human(fault.from),
+                       fault.to == kNoTime ? "on" : "to " + human(fault.to), fault.text,
+                       was_reached(result, fault) ? "" : " (never reached)");
   }
   if (result.faults.size() > kFaultsShown) {
     out += fmt::format("and {} more faults\n", grouped(result.faults.size() - kFaultsShown));

@@ -37,7 +37,9 @@ data packets sent                 88,040
     declared lost                     40  0.0454 % of data packets
   marked (ECN)                     4,950
   trimmed                              0
+  lost                                40  0.0454 % of data packets
 control packets sent                 500
+  lost                                 0
 packets lost                          40  0.0452 % of packets
   link down                           40
 EVs (paths)                          512
@@ -67,6 +69,20 @@ TEST(ResultTable, HasStepsIfThereAreAny) {
   EXPECT_TRUE(has_row(result, {"step time, worst", "200 us", "step 1"}));
 }
 
+TEST(ResultTable, DataAndControlPacketsAreLostApart) {
+  RunResult result = sample_result();
+  result.totals.control_packets_arrived -= 20;
+  result.totals.packets_lost[0] += 20;
+  EXPECT_TRUE(has_row(result, {"  lost", "40", "0.0454 % of data packets"}));
+  EXPECT_TRUE(has_row(result, {"  lost", "20", "4 % of control packets"}));
+  EXPECT_TRUE(has_row(result, {"packets lost", "60", "0.0678 % of packets"}));
+  result.totals.control_packets_arrived -= 3;
+  result.totals.packets_lost[static_cast<std::size_t>(Loss::kInFlight)] = 3;
+  EXPECT_TRUE(has_row(result, {"  lost or in flight", "23", "4.6 % of control packets"}));
+  EXPECT_TRUE(has_row(
+      result, {"packet accounting", "consistent", "every packet and byte is accounted for"}));
+}
+
 TEST(ResultTable, ReportsLossesByReason) {
   RunResult result = sample_result();
   result.totals.packets_lost = {1, 2, 0, 0, 7};
@@ -88,6 +104,15 @@ TEST(ResultTable, ListsTheFirstFaults) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "fault from 1 us on: p0.t0-1 down\n",
                       result_table(result));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "\nand 2 more faults\n", result_table(result));
+}
+
+TEST(ResultTable, SaysWhichFaultsWereNeverReached) {
+  RunResult result = sample_result();
+  result.faults.push_back({kMillisecond * 5, kNoTime, "p0.t0-1 down"});
+  EXPECT_PRED_FORMAT2(testing::IsSubstring,
+                      "fault from 500 us to 550 us: p2.t1-4 down\n"
+                      "fault from 5 ms on: p0.t0-1 down (never reached)\n",
+                      result_table(result));
 }
 
 TEST(ResultTable, OfNothing) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "openmrc/sim/result/fault_effect.h"
 #include "openmrc/sim/result/figures.h"
@@ -52,9 +53,9 @@ std::string outcome_words(const RunResult& result, const Figures& figures) {
 }
 
 // "the fault at 2 ms (p3.t1-4 down)", or what stands for several.
-std::string fault_words(const RunResult& result, const FaultEffect& effect) {
+std::string fault_words(const FaultNote& first, const FaultEffect& effect) {
   if (effect.faults == 1) {
-    return fmt::format("the fault at {} ({})", human(effect.from), result.faults.front().text);
+    return fmt::format("the fault at {} ({})", human(effect.from), first.text);
   }
   if (effect.at_once) {
     return fmt::format("the {} faults at {}", grouped(effect.faults), human(effect.from));
@@ -63,15 +64,15 @@ std::string fault_words(const RunResult& result, const FaultEffect& effect) {
 }
 
 std::string effect_words(const RunResult& result) {
-  if (result.faults.empty()) return {};
+  const std::vector<FaultNote> reached = reached_faults(result);
+  if (reached.empty()) return {};
   const std::optional<FaultEffect> effect = fault_effect(result);
   if (!effect) {
-    return result.faults.size() == 1
-               ? fmt::format("there was a fault at {} ({})", human(result.faults.front().from),
-                             result.faults.front().text)
-               : fmt::format("there were {} faults", grouped(result.faults.size()));
+    return reached.size() == 1 ? fmt::format("there was a fault at {} ({})",
+                                             human(reached.front().from), reached.front().text)
+                               : fmt::format("there were {} faults", grouped(reached.size()));
   }
-  const std::string faults = fault_words(result, *effect);
+  const std::string faults = fault_words(reached.front(), *effect);
   if (effect->lost_share == 0) {
     return fmt::format("{} cost no more than {} of goodput at any time", faults,
                        human_share(effect->tolerance, 1));
@@ -79,6 +80,24 @@ std::string effect_words(const RunResult& result) {
   const std::string share = human_share(effect->lost_share, 1);
   if (!effect->recovered) return fmt::format("{} cost {} of goodput from then on", faults, share);
   return fmt::format("{} cost {} of goodput for {}", faults, share, human(effect->lasted));
+}
+
+// "the fault at 1 ms (p2 down) was never reached"
+std::string unreached_words(const RunResult& result) {
+  const std::size_t all = result.faults.size();
+  const std::size_t unreached = all - reached_faults(result).size();
+  if (unreached == 0) return {};
+  if (all == 1) {
+    return fmt::format("the fault at {} ({}) was never reached", human(result.faults.front().from),
+                       result.faults.front().text);
+  }
+  if (unreached == all) {
+    const auto first = std::ranges::min_element(result.faults, {}, &FaultNote::from);
+    return fmt::format("the {} faults from {} on were never reached", grouped(all),
+                       human(first->from));
+  }
+  return fmt::format("{} of {} faults {} never reached", grouped(unreached), grouped(all),
+                     unreached == 1 ? "was" : "were");
 }
 
 std::string step_words(const RunResult& result, const Figures& figures) {
@@ -136,8 +155,8 @@ Verdict verdict_of(const RunResult& result, const RunResult* baseline) {
   const Figures figures = figures_of(result);
   Verdict verdict;
   verdict.headline = outcome_words(result, figures);
-  if (const std::string effect = effect_words(result); !effect.empty()) {
-    verdict.headline += "; " + effect;
+  for (const std::string& words : {effect_words(result), unreached_words(result)}) {
+    if (!words.empty()) verdict.headline += "; " + words;
   }
   verdict.headline += ".";
   const auto add = [&](const std::string& sentence) {

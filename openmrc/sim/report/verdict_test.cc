@@ -82,6 +82,22 @@ TEST(Verdict, ClaimsNothingOfFaultsThatCannotBeJudged) {
   EXPECT_EQ(headline(result), "All 8 flows finished in 995 us; there were 2 faults.");
 }
 
+TEST(Verdict, ClaimsNoFaultThatWasNeverReached) {
+  RunResult result = sample_result();
+  result.faults[0].from = kMillisecond * 5;
+  EXPECT_EQ(headline(result),
+            "All 8 flows finished in 995 us; the fault at 5 ms (p2.t1-4 down) was never reached.");
+  result.faults.push_back({kMillisecond * 2, kNoTime, "p3.t1-4 down"});
+  EXPECT_EQ(headline(result),
+            "All 8 flows finished in 995 us; the 2 faults from 2 ms on were never reached.");
+  result.faults[1] = sample_result().faults[0];
+  EXPECT_EQ(headline(result),
+            "All 8 flows finished in 995 us; the fault at 500 us (p2.t1-4 down) cost 25 % of "
+            "goodput for 50 us; 1 of 2 faults was never reached.");
+  result.faults.push_back(result.faults[0]);
+  EXPECT_TRUE(headline(result).ends_with("; 2 of 3 faults were never reached."));
+}
+
 TEST(Verdict, Steps) {
   RunResult result = sample_result();
   for (int i = 0; i < 10; ++i) {

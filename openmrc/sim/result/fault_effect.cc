@@ -83,10 +83,10 @@ void judge(std::span<const double> after, double usual, Picoseconds width, Fault
 }  // namespace
 
 std::optional<FaultEffect> fault_effect(const RunResult& result) {
-  if (result.faults.empty() || result.bucket_width <= Picoseconds(0)) return std::nullopt;
+  const std::vector<FaultNote> faults = reached_faults(result);
+  if (faults.empty() || result.bucket_width <= Picoseconds(0)) return std::nullopt;
   const auto earlier = [](const FaultNote& a, const FaultNote& b) { return a.from < b.from; };
-  const auto [first, last] =
-      std::minmax_element(result.faults.begin(), result.faults.end(), earlier);
+  const auto [first, last] = std::minmax_element(faults.begin(), faults.end(), earlier);
   const auto begin = static_cast<std::size_t>(first->from.raw() / result.bucket_width.raw());
   if (begin < kBucketsBeforeMin || begin >= result.buckets.size()) return std::nullopt;
 
@@ -101,7 +101,7 @@ std::optional<FaultEffect> fault_effect(const RunResult& result) {
   if (end < begin + kBucketsAfterMin) return std::nullopt;
 
   FaultEffect effect{.from = first->from,
-                     .faults = result.faults.size(),
+                     .faults = faults.size(),
                      .at_once = first->from == last->from,
                      .tolerance = std::max(kToleranceMin, kDeviations * deviation(before) / usual)};
   judge(std::span(bytes).subspan(begin, end - begin), usual, result.bucket_width, effect);

@@ -18,9 +18,9 @@ struct FaultEffect {
   bool recovered = true;   // it was back while the flows still ran
 };
 
-// Empty where the result does not tell: no fault, traffic that was not steady before it, or that
-// ended soon after. The effect is looked for as long as nearly all of the flows still run that did
-// when the fault began, because flows that end take their goodput with them.
+// Empty where the result does not tell: no fault that the run came to, traffic that was not steady
+// before it, or that ended soon after. The effect is looked for as long as nearly all of the flows
+// still run that did when the fault began, because flows that end take their goodput with them.
 std::optional<FaultEffect> fault_effect(const RunResult& result);
 
 }  // namespace openmrc::sim

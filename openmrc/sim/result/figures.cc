@@ -83,6 +83,17 @@ void follow_evs(const RunResult& result, Figures& figures) {
   }
 }
 
+// Sent and not arrived. More arrived than sent only if the accounting is inconsistent.
+void count_missing(const Totals& totals, Figures& figures) {
+  const auto missing = [](std::uint64_t sent, std::uint64_t arrived) {
+    return sent > arrived ? sent - arrived : 0;
+  };
+  figures.data_packets_missing = missing(
+      totals.data_packets_sent, totals.data_packets_arrived + totals.trimmed_packets_arrived);
+  figures.control_packets_missing =
+      missing(totals.control_packets_sent, totals.control_packets_arrived);
+}
+
 }  // namespace
 
 Figures figures_of(const RunResult& result) {
@@ -98,6 +109,7 @@ Figures figures_of(const RunResult& result) {
       figures.packets_lost += result.totals.packets_lost[loss];
     }
   }
+  count_missing(result.totals, figures);
   follow_evs(result, figures);
   return figures;
 }

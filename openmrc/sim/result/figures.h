@@ -37,6 +37,9 @@ struct Figures {
   std::optional<Spread> step{};
   std::size_t worst_step = 0;      // its index
   std::uint64_t packets_lost = 0;  // not those that were in flight at the end
+  // Of which kind they were; here those in flight cannot be told apart from lost ones.
+  std::uint64_t data_packets_missing = 0;
+  std::uint64_t control_packets_missing = 0;
   std::uint64_t evs_out_most = 0;  // disabled at the end of a slice of time, at most
   std::uint64_t evs_out_at_end = 0;
 };

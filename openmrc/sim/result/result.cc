@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "openmrc/base/check.h"
@@ -37,6 +38,17 @@ Totals& Totals::operator+=(const Totals& other) {
   evs_lost += other.evs_lost;
   evs_readmitted += other.evs_readmitted;
   return *this;
+}
+
+bool was_reached(const RunResult& result, const FaultNote& fault) {
+  return fault.from <= result.end;
+}
+
+std::vector<FaultNote> reached_faults(const RunResult& result) {
+  std::vector<FaultNote> faults;
+  std::ranges::copy_if(result.faults, std::back_inserter(faults),
+                       [&](const FaultNote& fault) { return was_reached(result, fault); });
+  return faults;
 }
 
 Picoseconds percentile(const std::vector<Picoseconds>& sorted, std::uint32_t per_thousand) {

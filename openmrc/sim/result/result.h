@@ -138,6 +138,10 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 };
 
+// Whether the run came to it: the workload may be done, or be interrupted, before.
+bool was_reached(const RunResult& result, const FaultNote& fault);
+std::vector<FaultNote> reached_faults(const RunResult& result);
+
 // The value below or at which `per_thousand` of the sorted values lie (nearest rank).
 Picoseconds percentile(const std::vector<Picoseconds>& sorted, std::uint32_t per_thousand);
 

@@ -10,6 +10,8 @@
 #include <span>
 #include <type_traits>
 
+#include "openmrc/text/file_limits.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -381,6 +383,7 @@ std::string write_result_json(const RunResult& result) {
 }
 
 Result<RunResult, std::string> read_result_json(std::string_view text) {
+  if (const auto depth = text::check_json_depth(text); !depth) return failure(depth.error());
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return failure(std::string("this is not JSON"));
   Complaint complaint;

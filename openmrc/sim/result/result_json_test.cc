@@ -141,5 +141,11 @@ TEST(ResultJson, RefusesWhatNoRunGives) {
             "the result: \"end_ps\" has an invalid value");
 }
 
+TEST(ResultJson, DeepTextIsRefused) {
+  const auto result = read_result_json(std::string(1'000'000, '['));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error(), "values are nested more than 32 deep");
+}
+
 }  // namespace
 }  // namespace openmrc::sim

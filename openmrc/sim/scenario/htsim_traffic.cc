@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "openmrc/sim/workload/slice.h"
+#include "openmrc/text/file_limits.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -18,6 +21,9 @@ using text::FileError;
 
 using Flow = FlowList::Flow;
 using Read = Result<void, std::string>;  // what is wrong with the line that is being read
+
+// Lines have some dozen words.
+constexpr std::size_t kLineBytesMax = 4096;
 
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kSpace = " \t\r";
@@ -53,6 +59,9 @@ class TrafficReader {
     while (!text.empty()) {
       ++line_;
       const std::size_t end = std::min(text.find('\n'), text.size());
+      if (end > kLineBytesMax) {
+        return failure(FileError{.line = line_, .message = "is too long for a traffic file"});
+      }
       if (auto line = read_line(words_of(text.substr(0, end))); !line) {
         return failure(FileError{.line = line_, .message = std::move(line.error())});
       }
@@ -73,6 +82,7 @@ class TrafficReader {
   struct Trigger {
     std::uint32_t declared_in = 0;  // line; 0: not yet
     std::int32_t fired_by = -1;     // flow
+    std::uint32_t fired_in = 0;     // line
   };
   // What is known of a flow beside what FlowList has.
   struct Origin {
@@ -170,6 +180,7 @@ class TrafficReader {
       good = parse_start(value, flow.start);
     } else if (name == "size") {
       good = parse_number(value, flow.bytes);
+      if (flow.bytes > kMessageBytesMax) return failure("a flow has at most 1 TiB");
     } else if (name == "trigger") {
       good = parse_number(value, origin.waits_for) && origin.waits_for != 0;
     } else if (name == "send_done_trigger" || name == "recv_done_trigger") {
@@ -188,10 +199,10 @@ class TrafficReader {
   [[nodiscard]] Read fires(std::uint32_t id) {
     Trigger& trigger = triggers_by_id_[id];
     if (trigger.fired_by >= 0) {
-      return failure(fmt::format("trigger {} is fired in line {} already", id,
-                                 origins_[static_cast<std::size_t>(trigger.fired_by)].line));
+      return failure(fmt::format("trigger {} is fired in line {} already", id, trigger.fired_in));
     }
     trigger.fired_by = static_cast<std::int32_t>(traffic_.list.flows.size());
+    trigger.fired_in = line_;
     return {};
   }
 
@@ -245,8 +256,7 @@ class TrafficReader {
             .message =
                 fmt::format("host {} cannot know of trigger {}, which the flow {}->{} of line "
                             "{} fires: it neither sends nor receives it",
-                            flows[i].from, id, other.from, other.to,
-                            origins_[static_cast<std::size_t>(by)].line)});
+                            flows[i].from, id, other.from, other.to, found->second.fired_in)});
       }
       flows[i].after = by;
     }
@@ -267,6 +277,9 @@ class TrafficReader {
 }  // namespace
 
 Result<HtsimTraffic, text::FileError> parse_htsim_traffic(std::string_view text) {
+  if (auto fits = text::check_size(text, text::kTrafficBytesMax); !fits) {
+    return failure(std::move(fits.error()));
+  }
   return TrafficReader().read(text);
 }
 

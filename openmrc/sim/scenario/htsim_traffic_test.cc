@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "openmrc/text/file_limits.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -75,6 +77,8 @@ TEST(HtsimTraffic, SaysWhatIsWrongWithATrigger) {
   EXPECT_EQ(error_of("0->1 start 0 size 1 send_done_trigger 1\n"
                      "0->1 start 0 size 1 send_done_trigger 1\n"),
             "line 2: trigger 1 is fired in line 1 already");
+  EXPECT_EQ(error_of("0->1 start 0 size 1 send_done_trigger 1 recv_done_trigger 1\n"),
+            "line 1: trigger 1 is fired in line 1 already");
 }
 
 TEST(HtsimTraffic, SaysWhatDoesNotFitTogether) {
@@ -90,6 +94,21 @@ TEST(HtsimTraffic, SaysWhatDoesNotFitTogether) {
   EXPECT_EQ(error_of("Nodes 2\nConnections 1\nTriggers 1\n0->1 trigger 4 size 1\n"
                      "trigger id 4 oneshot\n"),
             "line 4: no flow fires trigger 4");
+}
+
+TEST(HtsimTraffic, HasLimits) {
+  const std::string head = "Nodes 2\nConnections 1\n";
+  EXPECT_EQ(error_of(head + "0->1 start 0 size 1099511627776\n"), "");
+  EXPECT_EQ(error_of(head + "0->1 start 0 size 1099511627777\n"),
+            "line 3: a flow has at most 1 TiB");
+  EXPECT_EQ(error_of(head + "0->1 start 0 size 18446744073709551615\n"),
+            "line 3: a flow has at most 1 TiB");
+  EXPECT_EQ(error_of(head + "0->1 start 0 size 18446744073709551616\n"),
+            "line 3: 'size' cannot be 18446744073709551616");
+  EXPECT_EQ(error_of(head + "0->1" + std::string(5000, ' ') + "start 0 size 1\n"),
+            "line 3: is too long for a traffic file");
+  EXPECT_EQ(error_of(std::string(text::kTrafficBytesMax + 1, '\n')),
+            "is larger than 256MiB, the most that is read");
 }
 
 TEST(HtsimTraffic, TriggersMustBeLocal) {

@@ -47,20 +47,21 @@ class ScenarioReader {
     const auto fabric = read_fabric();
     TableReader* workload = top().require_section("workload");
     if (fabric) {
-      read_transport(*fabric);
+      read_transport(&*fabric);
       if (workload != nullptr) scenario_.workload = read_workload(*workload, *fabric, read_file_);
       read_faults(top(), *fabric, scenario_);
     } else {
-      skip_what_needs_a_fabric();
+      read_without_a_fabric(workload);
     }
     top().finish();
   }
 
-  void skip_what_needs_a_fabric() {
-    for (const std::string_view key : {"transport", "workload"}) {
-      if (TableReader* section = top().section(key)) section->skip_rest();
-    }
-    top().find("fault");
+  // So that as much as possible is reported at once; names and numbers of hosts and links are not
+  // looked at.
+  void read_without_a_fabric(TableReader* workload) {
+    read_transport(nullptr);
+    if (workload != nullptr) read_workload_kind(*workload);
+    read_fault_kinds(top());
   }
 
   TableReader& top() { return file_.top(); }
@@ -87,7 +88,8 @@ class ScenarioReader {
     return *Fabric::make(*shape);
   }
 
-  void read_transport(const Fabric& fabric) {
+  // Null: what depends on the fabric is left out.
+  void read_transport(const Fabric* fabric) {
     TableReader* section = top().section("transport");
     if (section == nullptr) return;
     TransportKind kind{};
@@ -101,15 +103,20 @@ class ScenarioReader {
     }
   }
 
-  static MrcTransport read_mrc(TableReader& section, const Fabric& fabric) {
+  static MrcTransport read_mrc(TableReader& section, const Fabric* fabric) {
     MrcTransport mrc;
     profile::read_transport(section, mrc.profile);
-    if (const auto fits = check_evs(mrc.profile.paths, fabric.shape().planes); !fits) {
+    section.read(Field::whole("queue_pairs", mrc.queue_pairs, 1, kQueuePairsMax));
+    section.read(Field::flag("hints", mrc.hints));
+    if (fabric == nullptr) {
+      section.find("fixed_paths");
+      return mrc;
+    }
+    if (const auto fits = check_evs(mrc.profile.paths, fabric->shape().planes); !fits) {
       section.error("evs", fits.error());
     }
-    section.read(Field::whole("queue_pairs", mrc.queue_pairs, 1, kQueuePairsMax));
     section.for_each_table("fixed_paths", [&](TableReader& table) {
-      mrc.fixed_paths.push_back(read_fixed_paths(table, fabric));
+      mrc.fixed_paths.push_back(read_fixed_paths(table, *fabric));
     });
     return mrc;
   }

@@ -23,6 +23,7 @@ namespace openmrc::sim {
 struct MrcTransport {
   profile::TransportProfile profile = profile::preset(profile::Preset::kNic);
   std::uint32_t queue_pairs = 1;  // between two hosts; a message is split over them
+  bool hints = false;             // senders know how many send to the same host
   // Several hosts can be told exactly which paths to use: uplinks by plane, all planes alike.
   struct FixedPaths {
     std::uint32_t host = 0;

@@ -25,6 +25,7 @@ using text::TableReader;
 constexpr std::uint64_t kFaultStream = 0x6661756c74;  // "fault"
 
 constexpr std::uint64_t kFlapsMax = 1'000'000;
+constexpr std::uint16_t kMtuMin = 256;  // control packets pass, and trimmed ones
 constexpr Picoseconds kTimeMax{text::kAmountMax};
 
 enum class FaultKind : std::uint8_t {
@@ -32,15 +33,16 @@ enum class FaultKind : std::uint8_t {
   kFlap,
   kLoss,
   kSlow,
+  kMtu,
   kSwitchDown,
   kPortDown,
   kPlaneDown,
 };
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 7> kFaultKinds{
-    "cut", "flap", "loss", "slow", "switch-down", "port-down", "plane-down"};
-static_assert(static_cast<int>(FaultKind::kPlaneDown) == 6);
+constexpr std::array<std::string_view, 8> kFaultKinds{
+    "cut", "flap", "loss", "slow", "mtu", "switch-down", "port-down", "plane-down"};
+static_assert(static_cast<int>(FaultKind::kPlaneDown) == 7);
 constexpr std::array<std::string_view, 4> kGroups{"uplinks", "host-links", "t0", "t1"};
 static_assert(static_cast<int>(ElementGroup::kT1s) == 3);
 constexpr std::array<std::string_view, 3> kDirections{"both", "up", "down"};
@@ -75,14 +77,20 @@ bool group_fits(FaultKind kind, ElementGroup group) {
   return kind != FaultKind::kPlaneDown;
 }
 
+FaultKind fault_kind_of(TableReader& section) {
+  FaultKind kind{};
+  section.require("kind");
+  section.read(Field::word("kind", kind, kFaultKinds));
+  return kind;
+}
+
 class FaultReader {
  public:
   FaultReader(TableReader& section, const Fabric& fabric, Rng rng)
       : section_(section), fabric_(fabric), rng_(rng) {}
 
   void read(Scenario& scenario) {
-    section_.require("kind");
-    section_.read(Field::word("kind", kind_, kFaultKinds));
+    kind_ = fault_kind_of(section_);
     if (!section_.ok()) return section_.skip_rest();
     const std::vector<Element> elements = read_elements();
     const Breakage breakage = read_breakage();
@@ -146,11 +154,14 @@ class FaultReader {
       section_.read(Field::share("rate", breakage.loss_per_billion));
     } else if (kind_ == FaultKind::kSlow) {
       breakage.speed_percent = read_speed();
+    } else if (kind_ == FaultKind::kMtu) {
+      section_.require("bytes");
+      section_.read(Field::bytes("bytes", breakage.mtu, kMtuMin, kAnyMtu - 1));
     } else {
       breakage.down = true;
       section_.read(Field::flag("seen", breakage.seen_by_nic));
     }
-    if (kind_ <= FaultKind::kSlow) {
+    if (kind_ <= FaultKind::kMtu) {
       section_.read(Field::word("direction", breakage.direction, kDirections));
     }
     return breakage;
@@ -269,6 +280,13 @@ class FaultReader {
 };
 
 }  // namespace
+
+void read_fault_kinds(TableReader& file) {
+  file.for_each_table("fault", [](TableReader& section) {
+    (void)fault_kind_of(section);
+    section.skip_rest();
+  });
+}
 
 void read_faults(TableReader& file, const Fabric& fabric, Scenario& scenario) {
   std::uint64_t place = 0;

@@ -82,10 +82,12 @@ std::string short_name(const Element& element, const Fabric& fabric) {
 
 std::string what_happens(const Breakage& breakage) {
   std::string text = "down";
-  if (!breakage.down) {
-    text = breakage.speed_percent < 100
-               ? fmt::format("at {} %", breakage.speed_percent)
-               : fmt::format("losing {} %", breakage.loss_per_billion / 1e7);
+  if (breakage.speed_percent < 100) {
+    text = fmt::format("at {} %", breakage.speed_percent);
+  } else if (breakage.mtu != kAnyMtu) {
+    text = fmt::format("with an MTU of {} bytes", breakage.mtu);
+  } else if (!breakage.down) {
+    text = fmt::format("losing {} %", breakage.loss_per_billion / 1e7);
   }
   if (breakage.direction == Direction::kUpward) text += " upward";
   if (breakage.direction == Direction::kDownward) text += " downward";
@@ -207,6 +209,7 @@ bool expand_fault(const std::vector<BrokenElement>& broken, const Breakage& brea
                         .down = breakage.down,
                         .loss_per_billion = breakage.loss_per_billion,
                         .speed_percent = breakage.speed_percent,
+                        .mtu = breakage.mtu,
                         .seen_by_nic = breakage.down && breakage.seen_by_nic && of_host});
     }
     if (faults.size() > kLinkFaultsMax) return false;

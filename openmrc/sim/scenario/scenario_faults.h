@@ -38,6 +38,7 @@ struct Breakage {
   bool down = false;
   std::uint32_t loss_per_billion = 0;
   std::uint16_t speed_percent = 100;
+  std::uint16_t mtu = kAnyMtu;
   Direction direction = Direction::kBoth;
   bool seen_by_nic = true;  // if it takes a host's link down
 };

@@ -116,6 +116,14 @@ TEST_F(ScenarioFaults, LossIsNotSeen) {
   EXPECT_EQ(notes_.at(0).text, "h9/p1 losing 0.1 % downward");
 }
 
+TEST_F(ScenarioFaults, AWrongMtuIsNotSeen) {
+  expand({{.element = element("h9/p1")}}, {.mtu = 1600});
+  ASSERT_EQ(faults_.size(), 1U);
+  EXPECT_FALSE(faults_[0].down);
+  EXPECT_EQ(faults_[0].mtu, 1600);
+  EXPECT_EQ(notes_.at(0).text, "h9/p1 with an MTU of 1600 bytes");
+}
+
 TEST_F(ScenarioFaults, NotesNameWhatIsFewAndCountWhatIsMany) {
   std::vector<BrokenElement> broken;
   for (const auto* name : {"p1.t0-2/up3", "p0.t0-2/up1", "h3/p2"}) {

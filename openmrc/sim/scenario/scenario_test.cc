@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "openmrc/sim/workload/slice.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -258,6 +260,26 @@ TEST(Scenario, ErrorsNameLineAndKey) {
             "line 1: switches: is a section: write [switches] and its keys below");
 }
 
+TEST(Scenario, SizesHaveALimit) {
+  EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\nbytes = '1TiB'\n")), "");
+  for (const char* const workload :
+       {"kind = 'permutation'\nbytes = 9223372036854775807\n",
+        "kind = 'incast'\nbytes = 9223372036854775807\ntarget = 0\nsenders = 3\n",
+        "kind = 'all-to-all'\nbytes = 9223372036854775807\n",
+        "kind = 'all-reduce'\nbytes = 9223372036854775807\n"}) {
+    EXPECT_EQ(
+        error_of(with_workload(std::string("[workload]\n") + workload)),
+        "line 8: workload.bytes: must be between \"0B\" and \"1TiB\", not 9223372036854775807");
+  }
+  EXPECT_EQ(
+      error_of(with_workload("[workload]\nkind = 'flows'\n[[workload.flows]]\nfrom = 0\n"
+                             "to = 1\nbytes = 1099511627777\n")),
+      "line 11: workload.flows.bytes: must be between \"0B\" and \"1TiB\", not 1099511627777");
+  EXPECT_EQ(check_workload(Permutation{.bytes = kMessageBytesMax + 1},
+                           *fabric::Fabric::make({.racks = 1, .hosts_per_rack = 2})),
+            "a message has at most 1 TiB");
+}
+
 TEST(Scenario, EverythingThatIsWrongIsReported) {
   EXPECT_EQ(error_of("sead = 3\nmtu = 1\n" +
                      with("[transport]\nkind = 'mrc'\nevs = 9\nqueue_pairs = 0\n"
@@ -268,11 +290,27 @@ TEST(Scenario, EverythingThatIsWrongIsReported) {
             "line 2: unknown key 'mtu': it belongs in [transport]\n"
             "line 13: transport.evs: must be a multiple of the 4 planes\n"
             "line 14: transport.queue_pairs: must be between 1 and 64, not 0\n"
-            "line 16: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", "
+            "line 16: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", \"mtu\", "
             "\"switch-down\", \"port-down\", \"plane-down\", not \"cutt\"\n"
             "line 20: fault.target: 'h99/p1': no such host; hosts are h0 to h31\n"
             "line 20: fault.target: 'h1/p99': no such plane; planes are p0 to p3\n"
             "line 21: fault.at: invalid duration 'noon': expected e.g. 5s or 500ms");
+}
+
+TEST(Scenario, WithoutAFabricTheRestIsReportedToo) {
+  EXPECT_EQ(error_of("[fabric]\nplanes = 0\n"
+                     "[transport]\nkind = 'mrc'\nevs = 9\nqueue_pairs = 0\nburts = 1\n"
+                     "fixed_paths = [{host = 1, uplinks = [8]}]\n"
+                     "[workload]\nkind = 'permutatoin'\n"
+                     "[[fault]]\nkind = 'cutt'\ntarget = 'h1/p1'\n"
+                     "[[fault]]\nkind = 'cut'\ntarget = 'h99/p1'\n"),
+            "line 2: fabric.planes: must be between 1 and 16, not 0\n"
+            "line 6: transport.queue_pairs: must be between 1 and 64, not 0\n"
+            "line 7: transport: unknown key 'burts': did you mean 'burst'?\n"
+            "line 10: workload.kind: must be one of \"permutation\", \"incast\", \"all-to-all\", "
+            "\"all-reduce\", \"training\", \"flows\", \"htsim\", not \"permutatoin\"\n"
+            "line 12: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", \"mtu\", "
+            "\"switch-down\", \"port-down\", \"plane-down\", not \"cutt\"");
 }
 
 TEST(Scenario, UnknownKeysGetAHint) {
@@ -298,9 +336,12 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
       error_of("sead = 2\n[fabric]\nplanes = 4\nracks = 'two'\nuplink = 3\n[workload]\nkind = 1\n"),
       "line 1: unknown key 'sead': did you mean 'seed'?\n"
       "line 4: fabric.racks: must be a whole number, not \"two\"\n"
-      "line 5: fabric: unknown key 'uplink': did you mean 'uplinks'?");
+      "line 5: fabric: unknown key 'uplink': did you mean 'uplinks'?\n"
+      "line 7: workload.kind: must be one of \"permutation\", \"incast\", \"all-to-all\", "
+      "\"all-reduce\", \"training\", \"flows\", \"htsim\", not 1");
   EXPECT_EQ(error_of("seed = 2\n[fabric]\nplanes = 4\nracks = 1\n[workload]\n"),
-            "line 2: fabric.hosts_per_rack: is missing; or give switch_ports");
+            "line 2: fabric.hosts_per_rack: is missing; or give switch_ports\n"
+            "line 5: workload.kind: is missing");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'permutation'\n")),
             "line 6: workload.bytes: is missing");
   EXPECT_EQ(error_of(with_workload("[workload]\nkind = 'all-to-all'\nhosts = 99\nbytes = 1000\n")),
@@ -351,6 +392,15 @@ TEST(ScenarioFault, LossAndSlowLinks) {
   EXPECT_EQ(faults[0].direction, Direction::kDownward);
   EXPECT_FALSE(faults[0].down);
   EXPECT_EQ(faults.back().speed_percent, 25);
+}
+
+TEST(ScenarioFault, AWrongMtu) {
+  const auto faults = faults_of(
+      "[[fault]]\nkind = 'mtu'\ntarget = 'p0.t0-0/up0'\nbytes = 1600\ndirection = 'up'\n");
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].mtu, 1600);
+  EXPECT_EQ(faults[0].direction, Direction::kUpward);
+  EXPECT_FALSE(faults[0].down);
 }
 
 TEST(ScenarioFault, RandomOnesAreFixedBySeedAndPlace) {
@@ -434,6 +484,9 @@ TEST(ScenarioFault, Errors) {
   EXPECT_EQ(error("kind = 'cut'\nrandom = 9\nof = 't1'\nstagger = '200000 s'\n"),
             "line 13: fault.stagger: is too long");
   EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\n"), "line 9: fault.rate: is missing");
+  EXPECT_EQ(error("kind = 'mtu'\ntarget = 'h1/p1'\n"), "line 9: fault.bytes: is missing");
+  EXPECT_EQ(error("kind = 'mtu'\ntarget = 'h1/p1'\nbytes = 100\n"),
+            "line 12: fault.bytes: must be between \"256B\" and \"65534B\", not 100");
   EXPECT_EQ(error("kind = 'loss'\ntarget = 'h1/p1'\nrate = 1.5\n"),
             "line 12: fault.rate: must be a number between 0 and 1 or a percentage, e.g. \"20%\", "
             "not 1.5");

@@ -11,6 +11,7 @@
 
 #include "openmrc/fabric/names.h"
 #include "openmrc/sim/scenario/htsim_traffic.h"
+#include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {
@@ -40,7 +41,7 @@ static_assert(static_cast<int>(Placement::kSpread) == 1);
 
 void read_size(TableReader& section, std::uint64_t& bytes) {
   section.require("bytes");
-  section.read(Field::bytes("bytes", bytes));
+  section.read(Field::bytes("bytes", bytes, 0, kMessageBytesMax));
 }
 
 void read_one_host(TableReader& section, std::string_view key, const Fabric& fabric,
@@ -123,7 +124,7 @@ TrainingSteps read_training(TableReader& section, const Fabric& fabric) {
   section.read(Field::duration("compute", settings.compute));
   for (const text::Value* value : section.elements("all_reduce_bytes")) {
     std::uint64_t& bytes = settings.all_reduce_bytes.emplace_back();
-    section.read_value(Field::bytes("all_reduce_bytes", bytes), *value);
+    section.read_value(Field::bytes("all_reduce_bytes", bytes, 0, kVectorBytesMax), *value);
   }
   section.read(Field::word("algorithm", settings.kind, kAlgorithms));
   return settings;
@@ -171,6 +172,13 @@ FlowList read_htsim(TableReader& section, const Fabric& fabric, ReadFile read_fi
   return std::move(traffic->list);
 }
 
+WorkloadKind workload_kind_of(TableReader& section) {
+  WorkloadKind kind{};
+  section.require("kind");
+  section.read(Field::word("kind", kind, kWorkloadKinds));
+  return kind;
+}
+
 WorkloadSettings read_kind(WorkloadKind kind, TableReader& section, const Fabric& fabric,
                            ReadFile read_file) {
   switch (kind) {
@@ -200,10 +208,13 @@ std::uint32_t read_host(TableReader& section, std::string_view key, const text::
   return number;
 }
 
+void read_workload_kind(TableReader& section) {
+  (void)workload_kind_of(section);
+  section.skip_rest();
+}
+
 WorkloadSettings read_workload(TableReader& section, const Fabric& fabric, ReadFile read_file) {
-  WorkloadKind kind{};
-  section.require("kind");
-  section.read(Field::word("kind", kind, kWorkloadKinds));
+  const WorkloadKind kind = workload_kind_of(section);
   if (!section.ok()) {
     section.skip_rest();
     return {};

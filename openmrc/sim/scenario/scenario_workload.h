@@ -7,6 +7,9 @@
 
 namespace openmrc::sim {
 
+// Where there is no fabric: only what it is.
+void read_workload_kind(text::TableReader& section);
+
 // Reads [workload]. Without errors in the section the workload fits the fabric.
 WorkloadSettings read_workload(text::TableReader& section, const fabric::Fabric& fabric,
                                ReadFile read_file);

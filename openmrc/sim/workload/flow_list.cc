@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "openmrc/sim/workload/slice.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -177,6 +179,7 @@ std::string problem_with_flow(const std::vector<Flow>& flows, const Flow& flow,
   }
   if (flow.from == flow.to) return fmt::format("goes from host {} to itself", flow.from);
   if (flow.bytes == 0) return "bytes must be above 0";
+  if (flow.bytes > kMessageBytesMax) return "has more than 1 TiB";
   if (flow.repeat == 0) return "repeat must be above 0";
   if (flow.start < Picoseconds{}) return "starts before time 0";
   return problem_with_after(flows, flow);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "openmrc/sim/workload/slice.h"
+
 namespace openmrc::sim {
 namespace {
 
@@ -82,6 +84,7 @@ std::vector<std::uint32_t> permutation_across(std::uint32_t count, std::uint32_t
 
 std::string problem_with(const Permutation& settings, const fabric::Fabric& fabric) {
   if (settings.bytes == 0) return "bytes must be above 0";
+  if (settings.bytes > kMessageBytesMax) return "a message has at most 1 TiB";
   if (settings.messages == 0) return "messages must be above 0";
   if (fabric.hosts() < 2) return "a permutation needs two hosts";
   if (settings.across_racks && fabric.shape().racks < 2) return "across_racks needs two racks";

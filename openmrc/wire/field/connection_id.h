@@ -10,7 +10,7 @@ namespace openmrc::wire {
 
 // The spdcid and dpdcid fields of control headers, named after the packet delivery contexts of
 // Ultra Ethernet. MRC has no such contexts; the low 16 bits of the two queue pair numbers stand
-// there.
+// there (WIRE-62).
 using ConnectionId = Strong<struct ConnectionIdTag, std::uint16_t>;
 
 constexpr ConnectionId connection_id(Qpn qpn) {

@@ -12,13 +12,15 @@
 namespace openmrc::wire {
 
 using UdpPort = Strong<struct UdpPortTag, std::uint16_t>;
-inline constexpr UdpPort kUdpPortRoce{4791};       // IANA's RoCEv2 port, the default
+inline constexpr UdpPort kUdpPortRoce{4791};  // IANA's RoCEv2 port, the default (WIRE-11)
+// WIRE-12
 inline constexpr UdpPort kUdpPortAlternate{4971};  // printed by some readers of the specification
 
 enum class EtherType : std::uint16_t { kIpv4 = 0x0800, kIpv6 = 0x86dd };
 enum class IpProtocol : std::uint8_t { kUdp = 17, kIpv6 = 41, kRouting = 43 };
 
 inline constexpr std::uint8_t kHopLimitDefault = 64;
+// WIRE-37
 inline constexpr PKey kPKeyDefault{0xffff};
 inline constexpr std::size_t kIcrcSize = 4;
 

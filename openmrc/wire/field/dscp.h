@@ -15,6 +15,7 @@ enum class Ecn : std::uint8_t { kNotCapable = 0, kCapable1 = 1, kCapable0 = 2, k
 
 // How the network shall treat a packet, as its sender says it (MRC 8).
 enum class TrafficClass : std::uint8_t {
+  // WIRE-30
   kUnknown,                  // received with a DSCP that means nothing here; sent as DSCP 0
   kControl,                  // SACK, NACK, ACK, endpoint response: high priority, never trimmed
   kNoTrim,                   // data that a full queue drops
@@ -27,6 +28,7 @@ enum class TrafficClass : std::uint8_t {
 enum class TrimPlace : std::uint8_t { kOnPath, kLastHop };
 
 // Which DSCP means what: a setting of the deployment. The values must differ from each other.
+// WIRE-29
 struct DscpMap {
   Dscp control{46};
   Dscp no_trim{8};

@@ -18,6 +18,7 @@ TEST(Dscp, SharesItsByteWithEcn) {
   }
 }
 
+// WIRE-29
 TEST(Dscp, DefaultsAreTheOnesWritten) {
   constexpr DscpMap kMap;
   EXPECT_EQ(kMap.of(TrafficClass::kTrimmable), Dscp(10));
@@ -29,6 +30,7 @@ TEST(Dscp, DefaultsAreTheOnesWritten) {
   EXPECT_EQ(kMap.of(TrimPlace::kLastHop), Dscp(22));
 }
 
+// WIRE-29
 TEST(Dscp, EveryValueMeansOneThingOrNothing) {
   constexpr DscpMap kMap;
   std::set<std::uint8_t> known;
@@ -47,6 +49,7 @@ TEST(Dscp, EveryValueMeansOneThingOrNothing) {
   EXPECT_EQ(known, (std::set<std::uint8_t>{8, 10, 12, 14, 22, 46}));
 }
 
+// WIRE-29
 TEST(Dscp, ADeploymentMayChooseOtherValues) {
   constexpr DscpMap kMap{.control = Dscp(48), .trimmed = Dscp(9)};
   EXPECT_EQ(kMap.traffic_class(Dscp(48)), TrafficClass::kControl);

@@ -30,6 +30,7 @@ std::string to_string(Ipv4Address address) {
 }
 
 std::string to_string(const Ipv6Address& address) {
+  if (is_mapped_ipv4(address)) return to_string(unmapped(address));
   const Run zeros = longest_zero_run(address);
   std::string text;
   for (std::size_t i = 0; i < 8; ++i) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "openmrc/wire/field/ip_version.h"
+
 namespace openmrc::wire {
 namespace {
 
@@ -43,6 +45,12 @@ TEST(IpAddress, TheLongestRunOfZerosIsShortened) {
 
 TEST(IpAddress, OfEqualRunsTheFirstIsShortened) {
   EXPECT_EQ(text({0x2001, 0xdb8, 0, 0, 1, 0, 0, 1}), "2001:db8::1:0:0:1");
+}
+
+TEST(IpAddress, AMappedAddressIsPrintedAsTheIpv4AddressThatItStandsFor) {
+  EXPECT_EQ(to_string(mapped(Ipv4Address(0x0a010203))), "10.1.2.3");
+  EXPECT_EQ(version_of(mapped(Ipv4Address(0))), IpVersion::kV4);
+  EXPECT_EQ(version_of(Ipv6Address::of({0, 0, 0, 0, 0, 0, 0, 1})), IpVersion::kV6);
 }
 
 TEST(IpAddress, OneZeroGroupIsNotShortened) {

@@ -45,7 +45,7 @@ struct FieldValue {
 };
 
 // An unsigned number of at most 64 bits, most significant bit first, as diagrams of RFCs count:
-// bit 0 is the highest bit of byte 0.
+// bit 0 is the highest bit of byte 0 (WIRE-1).
 template <FieldName kNameText, std::size_t kFirstBit, std::size_t kBits>
 struct Bits {
   static constexpr std::string_view kName = kNameText.view();
@@ -191,6 +191,7 @@ constexpr void write_octets(std::byte* out, const FieldValue<Field>& field) {
 }  // namespace detail
 
 // Writes a whole header in words of up to 8 bytes: the fields given, and zero everywhere else.
+// WIRE-2
 template <class Layout, class... Fields>
 constexpr void write_fields(std::span<std::byte, kWireSize<Layout>> out,
                             FieldValue<Fields>... fields) {

@@ -36,6 +36,7 @@ std::uint64_t read_bit_by_bit(std::span<const std::byte> bytes) {
   return value;
 }
 
+// WIRE-1
 TEST(Layout, ReadsWhatABitByBitReaderReads) {
   Rng rng(1);
   for (int round = 0; round < 1'000; ++round) {
@@ -65,6 +66,7 @@ TEST(Layout, WritesWhatItReads) {
   }
 }
 
+// WIRE-2
 TEST(Layout, FieldsThatAreNotGivenAreZero) {
   std::array<std::byte, kOddSize> bytes;
   bytes.fill(std::byte{0xff});

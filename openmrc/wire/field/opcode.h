@@ -8,7 +8,7 @@
 namespace openmrc::wire {
 
 // Byte 0 of the BTH. MRC owns the block whose three high bits are 110; where a packet has a
-// counterpart in the reliable connection of InfiniBand, the value is that one plus 0xc0.
+// counterpart in the reliable connection of InfiniBand, the value is that one plus 0xc0 (WIRE-47).
 enum class Opcode : std::uint8_t {
   kWriteFirst = 0xc6,
   kWriteMiddle = 0xc7,
@@ -57,7 +57,7 @@ constexpr std::string_view name(Opcode opcode) {
   return {};
 }
 
-// One bit for each value of the block that is defined.
+// One bit for each value of the block that is defined (WIRE-33).
 inline constexpr std::uint32_t kOpcodesDefined = [] {
   std::uint32_t defined = 0;
   for (const Opcode opcode : kOpcodes) defined |= 1u << (static_cast<unsigned>(opcode) & 0x1f);

@@ -8,6 +8,7 @@
 namespace openmrc::wire {
 namespace {
 
+// WIRE-47
 TEST(Opcode, TheBlockOfMrcHasTwelveDefinedValues) {
   // Written out again, so that a change of the table needs a change here.
   const std::set<unsigned> defined{0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb,

@@ -8,7 +8,7 @@
 
 namespace openmrc::wire {
 
-// Why received bytes are not a valid MRC packet; reject.def is the table behind it.
+// Why received bytes are not a valid MRC packet; reject.def is the table behind it (WIRE-3).
 enum class Reject : std::uint8_t {
 #define OPENMRC_REJECT(enumerator, counter, text) enumerator,
 #include "openmrc/wire/field/reject.def"

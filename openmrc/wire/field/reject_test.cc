@@ -43,6 +43,7 @@ TEST(Reject, CountersStartAtZeroWhateverLayThereBefore) {
   }
 }
 
+// WIRE-3
 TEST(Reject, CountersCountEachReasonApart) {
   RejectCounters counters;
   counters.count(Reject::kIcrcMismatch);

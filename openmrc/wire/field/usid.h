@@ -12,7 +12,7 @@
 
 namespace openmrc::wire {
 
-// A micro-segment: names one switch or the last link. 0 means "no more".
+// A micro-segment: names one switch or the last link. 0 means "no more" (WIRE-21).
 using Usid = Strong<struct UsidTag, std::uint16_t>;
 inline constexpr Usid kEndOfCarrier{0};
 
@@ -24,6 +24,7 @@ inline constexpr Usid kEndOfCarrier{0};
 //   +---------------+-------+-------+-------+-------+-------+-------+
 //
 // The switch that owns uSID1 shifts the rest one place to the left and forwards by the new uSID1.
+// WIRE-20, WIRE-22
 class UsidCarrier {
  public:
   static constexpr std::size_t kUsidsMax = 6;

@@ -20,6 +20,7 @@ std::optional<UsidCarrier> carrier(std::initializer_list<std::uint16_t> usids) {
 
 std::string text(const UsidCarrier& carrier) { return to_string(carrier.address()); }
 
+// WIRE-20
 TEST(Usid, CarrierHoldsTheBlockAndThePathInOrderOfTravel) {
   // Two switches and the link to the host.
   const auto path = carrier({0x1, 0x2, 0x102});
@@ -35,6 +36,7 @@ TEST(Usid, CarrierReadsFromAnAddress) {
   EXPECT_EQ(path, carrier({0x1, 0x2, 0x102}));
 }
 
+// WIRE-22
 TEST(Usid, EachSwitchShiftsOneUsidOut) {
   const UsidCarrier sent = *carrier({0x1, 0x2, 0x102});
   EXPECT_EQ(text(sent.shift()), "fcbb:bb00:2:102::");
@@ -63,6 +65,7 @@ TEST(Usid, PeelsNothingFromABareBlock) {
   EXPECT_EQ(UsidCarrier(Ipv6Address::of({0xfcbb, 0xbb00, 0, 0, 0, 0, 0, 0})).peel(), std::nullopt);
 }
 
+// WIRE-20
 TEST(Usid, SixUsidsFillTheAddress) {
   const auto path = carrier({0x1, 0x2, 0x3, 0x4, 0x5, 0xdfff});
   ASSERT_TRUE(path);
@@ -73,8 +76,10 @@ TEST(Usid, SixUsidsFillTheAddress) {
   EXPECT_EQ(left.peel(), std::nullopt);
 }
 
+// WIRE-20
 TEST(Usid, ARefusedPathHasSevenUsids) { EXPECT_FALSE(carrier({1, 2, 3, 4, 5, 6, 7})); }
 
+// WIRE-21
 TEST(Usid, ARefusedPathHasAZeroAnywhere) {
   EXPECT_FALSE(carrier({0}));
   EXPECT_FALSE(carrier({0, 2, 3}));

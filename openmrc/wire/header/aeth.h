@@ -12,7 +12,7 @@
 
 namespace openmrc::wire {
 
-// MRC 6.3: acknowledge extended transport header, as InfiniBand has it.
+// MRC 6.3 (WIRE-57): acknowledge extended transport header, as InfiniBand has it.
 //
 //    0               1                                               4
 //   +---------------+-----------------------------------------------+
@@ -28,6 +28,7 @@ inline constexpr std::size_t kAethSize = kWireSize<AethLayout>;
 
 // What the responder's transport says of a message. MRC has no credits: an ACK is sent with the
 // value for "no credit", and whatever credit a received one has is ignored. There is no RNR either.
+// WIRE-58
 enum class AckSyndrome : std::uint8_t {
   kAck = 0x1f,
   kNakSequenceError = 0x60,

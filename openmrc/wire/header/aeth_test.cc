@@ -21,6 +21,7 @@ constexpr Aeth kAck{.syndrome = AckSyndrome::kAck, .msn = AckMsn(0xfedcba)};
 constexpr std::string_view kGoldenNak = "61 000007";  // NAK, invalid request; MSN 7
 constexpr Aeth kNak{.syndrome = AckSyndrome::kNakInvalidRequest, .msn = AckMsn(7)};
 
+// WIRE-57
 TEST(Aeth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Aeth>(kGoldenAck));
   EXPECT_EQ(read_header<Aeth>(kGoldenAck), kAck);
@@ -28,17 +29,20 @@ TEST(Aeth, ReadsTheGoldenBytes) {
   EXPECT_EQ(read_header<Aeth>(kGoldenNak), kNak);
 }
 
+// WIRE-57
 TEST(Aeth, WritesTheGoldenBytes) {
   EXPECT_EQ(write_header(kAck), from_hex(kGoldenAck));
   EXPECT_EQ(write_header(kNak), from_hex(kGoldenNak));
 }
 
+// WIRE-58
 TEST(Aeth, IgnoresTheCreditOfAnAck) {
   EXPECT_TRUE(check_header<Aeth>("00 fedcba"));
   EXPECT_EQ(read_header<Aeth>("00 fedcba"), kAck);
   EXPECT_EQ(read_header<Aeth>("15 fedcba"), kAck);
 }
 
+// WIRE-57
 TEST(Aeth, RejectsWhatMrcDoesNotUse) {
   EXPECT_EQ(check_header<Aeth>("20 000000"), failure(Reject::kAckSyndromeUnknown)) << "RNR NAK";
   EXPECT_EQ(check_header<Aeth>("3f 000000"), failure(Reject::kAckSyndromeUnknown)) << "RNR NAK";

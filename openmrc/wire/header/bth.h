@@ -25,7 +25,7 @@ namespace openmrc::wire {
 //   |A|R|X|T| resv. |                      PSN                      |
 //   +-+-+-+-+-------+-----------------------------------------------+
 //   S solicited event, M migration, A acknowledge request, R reserved,
-//   X (RTX) retransmission, T (TS) a TSETH follows the METH
+//   X (RTX) retransmission, T (TS) a TSETH follows the METH (WIRE-32, WIRE-46)
 struct BthLayout {
   using OpcodeByte = Bits<"opcode", 0, 8>;
   using SolicitedEvent = Bits<"se", 8, 1>;
@@ -48,7 +48,7 @@ struct BthLayout {
 using BthView = HeaderView<BthLayout>;
 inline constexpr std::size_t kBthSize = kWireSize<BthLayout>;
 
-// Bits S and M and the reserved ones are sent as 0 and ignored on receive.
+// Bits S and M and the reserved ones are sent as 0 and ignored on receive (WIRE-34).
 struct Bth {
   Opcode opcode = Opcode::kWriteOnly;
   std::uint8_t pad_count = 0;  // 0 to 3
@@ -62,6 +62,7 @@ struct Bth {
   bool operator==(const Bth&) const = default;
 
   using View = BthView;
+  // WIRE-36
   [[nodiscard]] static constexpr Result<void, Reject> check(BthView view) {
     using L = BthLayout;
     const std::uint8_t opcode = view.get<L::OpcodeByte>();

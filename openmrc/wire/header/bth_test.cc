@@ -27,13 +27,16 @@ constexpr Bth kHeader{.opcode = Opcode::kWriteLastImmediate,
                       .has_timestamp = true,
                       .psn = Psn(0x123456)};
 
+// WIRE-32
 TEST(Bth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Bth>(kGolden));
   EXPECT_EQ(read_header<Bth>(kGolden), kHeader);
 }
 
+// WIRE-32
 TEST(Bth, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
+// WIRE-46
 TEST(Bth, TellsItsFlagsApart) {
   EXPECT_EQ(read_header<Bth>("ca00ffff 00000003 80 000000"),
             (Bth{.destination_qp = Qpn(3), .ack_request = true, .psn = Psn(0)}));
@@ -43,6 +46,7 @@ TEST(Bth, TellsItsFlagsApart) {
             (Bth{.destination_qp = Qpn(3), .has_timestamp = true, .psn = Psn(0)}));
 }
 
+// WIRE-2, WIRE-34
 TEST(Bth, IgnoresReservedBitsOnReceive) {
   // S and M, the variant byte, R and the four bits behind TS: all set.
   constexpr std::string_view kAllSet = "c9 f0 8001 ff abcdef ff 123456";
@@ -50,6 +54,7 @@ TEST(Bth, IgnoresReservedBitsOnReceive) {
   EXPECT_EQ(read_header<Bth>(kAllSet), kHeader);
 }
 
+// WIRE-34
 TEST(Bth, KeepsSolicitedEventInTheHighestBitAsInfiniBandDoes) {
   test::with_view<Bth>("ca80ffff 00000003 00000000", [](BthView view) {
     EXPECT_EQ(view.get<BthLayout::SolicitedEvent>(), 1);
@@ -57,6 +62,7 @@ TEST(Bth, KeepsSolicitedEventInTheHighestBitAsInfiniBandDoes) {
   });
 }
 
+// WIRE-33
 TEST(Bth, AcceptsExactlyTheOpcodesOfMrc) {
   for (unsigned raw = 0; raw < 256; ++raw) {
     test::Bytes bytes = from_hex("00 00 ffff 00000003 00000000");
@@ -70,6 +76,7 @@ TEST(Bth, AcceptsExactlyTheOpcodesOfMrc) {
   }
 }
 
+// WIRE-36
 TEST(Bth, RejectsAnotherVersion) {
   EXPECT_EQ(check_header<Bth>("ca 01 ffff 00000003 00000000"), failure(Reject::kBthVersion));
   EXPECT_EQ(check_header<Bth>("ca 08 ffff 00000003 00000000"), failure(Reject::kBthVersion));

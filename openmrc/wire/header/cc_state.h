@@ -19,7 +19,7 @@ namespace openmrc::wire {
 //   +-+-------------+---------------+-+-----------------------------+
 //   |C|rcv cwnd pen |            received bytes / 256               |
 //   +-+-------------+-----------------------------------------------+
-//   C restore cwnd
+//   C restore cwnd (WIRE-64)
 struct CcStateLayout {
   using Timestamp = Bits<"timestamp", 0, 16>;
   using Reserved = Bits<"reserved", 16, 1>;
@@ -37,7 +37,7 @@ inline constexpr std::size_t kCcStateSize = kWireSize<CcStateLayout>;
 inline constexpr ByteCount kReceivedUnit{256};
 inline constexpr std::uint32_t kReceivedUnitsMask = 0xffffff;
 
-// A running total as the field holds it: rounded up, then the low 24 bits.
+// A running total as the field holds it: rounded up, then the low 24 bits (WIRE-65).
 constexpr std::uint32_t received_units(ByteCount total) {
   const std::int64_t units = (total.raw() + kReceivedUnit.raw() - 1) / kReceivedUnit.raw();
   return static_cast<std::uint32_t>(units) & kReceivedUnitsMask;

@@ -23,10 +23,13 @@ constexpr CcState kHeader{.tx_ticks = 0xbeef,
                           .receiver_penalty = 0x15,
                           .received_units = 0xabcdef};
 
+// WIRE-64
 TEST(CcState, ReadsTheGoldenBytes) { EXPECT_EQ(read_header<CcState>(kGolden), kHeader); }
 
+// WIRE-64
 TEST(CcState, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
+// WIRE-2
 TEST(CcState, IgnoresTheReservedBitOnReceive) {
   EXPECT_EQ(read_header<CcState>("beef 9234 95abcdef"), kHeader);
 }
@@ -37,6 +40,7 @@ TEST(CcState, FieldsEndWhereTheNextBegins) {
   EXPECT_EQ(read_header<CcState>("0000 7fff 7f 000000"), kCounts);
 }
 
+// CC-11, WIRE-65
 TEST(CcState, CountsReceivedBytesInUnitsRoundedUp) {
   EXPECT_EQ(received_units(ByteCount(0)), 0u);
   EXPECT_EQ(received_units(ByteCount(1)), 1u);
@@ -44,6 +48,7 @@ TEST(CcState, CountsReceivedBytesInUnitsRoundedUp) {
   EXPECT_EQ(received_units(ByteCount(257)), 2u);
 }
 
+// WIRE-65
 TEST(CcState, ReceivedUnitsWrapAtTwentyFourBits) {
   EXPECT_EQ(received_units(ByteCount(std::int64_t{0xffffff} * 256)), 0xffffffu);
   EXPECT_EQ(received_units(ByteCount(std::int64_t{0x1000000} * 256)), 0u);

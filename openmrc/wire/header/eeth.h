@@ -13,21 +13,22 @@ namespace openmrc::wire {
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//   +-------+---------+-+---+-------+-------------------------------+
-//   | type  | next hdr|r|op |  res. |           reserved            |
-//   +-------+---------+-+---+-------+-------------------------------+
+//   +-------+---------+-----+---+---+-------------------------------+
+//   | type  | next hdr| res.|op | r |           reserved            |
+//   +-------+---------+-----+---+---+-------------------------------+
 //   |                      reserved (24 bytes)                      |
 //   +-------------------------------+-------------------------------+
 //   |   tx timestamp (reflected)    |           reserved            |
 //   +-------------------------------+-------------------------------+
 //   |                           reserved                            |
 //   +---------------------------------------------------------------+
+// WIRE-74
 struct EethLayout {
   using Type = Bits<"type", 0, 4>;
   using NextHeader = Bits<"nh", 4, 5>;
-  using Reserved1 = Bits<"reserved1", 9, 1>;
-  using Operation = Bits<"op", 10, 2>;
-  using Reserved2 = Bits<"reserved2", 12, 4>;
+  using Reserved1 = Bits<"reserved1", 9, 3>;
+  using Operation = Bits<"op", 12, 2>;
+  using Reserved2 = Bits<"reserved2", 14, 2>;
   using Reserved3 = Bits<"reserved3", 16, 48>;
   using Reserved4 = Bits<"reserved4", 64, 64>;
   using Reserved5 = Bits<"reserved5", 128, 64>;
@@ -40,10 +41,11 @@ struct EethLayout {
 using EethView = HeaderView<EethLayout>;
 inline constexpr std::size_t kEethSize = kWireSize<EethLayout>;
 
+// WIRE-75
 struct Eeth {
-  // Readers of the specification place this field differently, so nothing may depend on a received
-  // one: the id in BTH.PSN says which request is answered. Anything but EV Probe reads as Port
-  // Status Update.
+  // Readers of the specification place this field differently, two of three here and one in bits
+  // 5:4: both are read, and nothing may depend on it, as the id in BTH.PSN says which request is
+  // answered. Anything but EV Probe reads as Port Status Update.
   EndpointOp op = EndpointOp::kEvProbe;
   std::uint16_t tx_ticks = 0;  // timestamp of the request
 
@@ -51,8 +53,9 @@ struct Eeth {
 
   using View = EethView;
   static constexpr Eeth read(EethView view) {
-    const bool is_probe =
-        view.get<EethLayout::Operation>() == static_cast<std::uint8_t>(EndpointOp::kEvProbe);
+    constexpr auto kProbe = static_cast<std::uint8_t>(EndpointOp::kEvProbe);
+    const bool is_probe = view.get<EethLayout::Operation>() == kProbe ||
+                          (view.get<EethLayout::Reserved1>() & 0b011) == kProbe;
     return {.op = is_probe ? EndpointOp::kEvProbe : EndpointOp::kPortStatusUpdate,
             .tx_ticks = view.get<EethLayout::Timestamp>()};
   }

@@ -15,7 +15,7 @@ using test::read_header;
 using test::write_header;
 
 constexpr std::string_view kGolden =
-    "0010 0000"                   // op 1 in bits 5:4 of byte 1: EV Probe
+    "0004 0000"                   // op 1 in bits 3:2 of byte 1: EV Probe
     "00000000 00000000 00000000"  // reserved
     "00000000 00000000 00000000"  // reserved
     "4321 0000"                   // timestamp of the request
@@ -23,8 +23,10 @@ constexpr std::string_view kGolden =
 
 constexpr Eeth kHeader{.op = EndpointOp::kEvProbe, .tx_ticks = 0x4321};
 
+// WIRE-74
 TEST(Eeth, ReadsTheGoldenBytes) { EXPECT_EQ(read_header<Eeth>(kGolden), kHeader); }
 
+// WIRE-74, WIRE-75
 TEST(Eeth, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
 TEST(Eeth, AnswersAPortStatusUpdateWithZeros) {
@@ -35,20 +37,26 @@ TEST(Eeth, AnswersAPortStatusUpdateWithZeros) {
   EXPECT_EQ(Eeth::read(*EethView::over(zeros)), kStatus);
 }
 
+// WIRE-2
 TEST(Eeth, IgnoresReservedBitsOnReceive) {
   test::Bytes all_set(kEethSize, std::byte{0xff});
-  all_set[1] = std::byte{0xdf};  // op 1
+  all_set[1] = std::byte{0xf7};  // op 1
   all_set[28] = std::byte{0x43};
   all_set[29] = std::byte{0x21};
   EXPECT_EQ(Eeth::read(*EethView::over(all_set)), kHeader);
 }
 
+// WIRE-75
 TEST(Eeth, ReadsWhateverOperationAnotherReaderOfTheSpecificationPutThere) {
-  // EV Probe in bits 3:2, where others place it, and the two undefined values.
-  for (const std::string_view first_word : {"0004 0000", "0020 0000", "0030 0000"}) {
+  const auto read_op = [](std::string_view first_word) {
     test::Bytes bytes = from_hex(first_word);
     bytes.resize(kEethSize);
-    EXPECT_EQ(Eeth::read(*EethView::over(bytes)).op, EndpointOp::kPortStatusUpdate) << first_word;
+    return Eeth::read(*EethView::over(bytes)).op;
+  };
+  EXPECT_EQ(read_op("0010 0000"), EndpointOp::kEvProbe) << "in bits 5:4";
+  // The two undefined values.
+  for (const std::string_view first_word : {"0008 0000", "000c 0000", "0020 0000"}) {
+    EXPECT_EQ(read_op(first_word), EndpointOp::kPortStatusUpdate) << first_word;
   }
 }
 

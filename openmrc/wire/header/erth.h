@@ -25,6 +25,7 @@ namespace openmrc::wire {
 //   +-------------------------------+-+---------------------+-------+
 //   |         tx timestamp          |R|      reserved       | ftype |
 //   +-------------------------------+-+---------------------+-------+
+// WIRE-71, WIRE-72
 struct ErthLayout {
   using Type = Bits<"type", 0, 4>;
   using NextHeader = Bits<"nh", 4, 5>;

@@ -35,6 +35,7 @@ constexpr Erth kStatus{.op = EndpointOp::kPortStatusUpdate,
                        .port_status_mask = 0x800000f6,
                        .sent = {.ticks = 0x4321, .unit = TickUnit::kVendor}};
 
+// WIRE-69, WIRE-71
 TEST(Erth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Erth>(kGoldenProbe));
   EXPECT_EQ(read_header<Erth>(kGoldenProbe), kProbe);
@@ -42,11 +43,13 @@ TEST(Erth, ReadsTheGoldenBytes) {
   EXPECT_EQ(read_header<Erth>(kGoldenStatus), kStatus);
 }
 
+// WIRE-71
 TEST(Erth, WritesTheGoldenBytes) {
   EXPECT_EQ(write_header(kProbe), from_hex(kGoldenProbe));
   EXPECT_EQ(write_header(kStatus), from_hex(kGoldenStatus));
 }
 
+// WIRE-2
 TEST(Erth, IgnoresTypeNextHeaderAndReservedBitsOnReceive) {
   // All bits but op 01 in the first two bytes, and every other reserved one.
   constexpr std::string_view kAllSet = "fffd ff 5c 00000000 ffffffff 4321 7ff1";
@@ -54,6 +57,7 @@ TEST(Erth, IgnoresTypeNextHeaderAndReservedBitsOnReceive) {
   EXPECT_EQ(read_header<Erth>(kAllSet), kProbe);
 }
 
+// WIRE-72
 TEST(Erth, RejectsUndefinedOperations) {
   EXPECT_EQ(check_header<Erth>("0002005c 00000000 00000000 43210001"),
             failure(Reject::kEndpointOpUnknown));
@@ -61,6 +65,7 @@ TEST(Erth, RejectsUndefinedOperations) {
             failure(Reject::kEndpointOpUnknown));
 }
 
+// WIRE-53
 TEST(Erth, RejectsAnotherTimestampFormat) {
   EXPECT_EQ(check_header<Erth>("0001005c 00000000 00000000 43210000"),
             failure(Reject::kTimestampFormat));

@@ -9,7 +9,7 @@
 
 namespace openmrc::wire {
 
-// MRC 6.2: immediate data, after the RETH of the last packet of a WRITE with immediate.
+// MRC 6.2 (WIRE-56): immediate data, after the RETH of the last packet of a WRITE with immediate.
 //
 //    0                               4
 //   +-------------------------------+

@@ -13,6 +13,7 @@ constexpr Immdt kHeader{Immediate(0x01020304)};
 
 TEST(Immdt, ReadsTheGoldenBytes) { EXPECT_EQ(test::read_header<Immdt>(kGolden), kHeader); }
 
+// WIRE-56
 TEST(Immdt, WritesTheGoldenBytes) {
   EXPECT_EQ(test::write_header(kHeader), test::from_hex(kGolden));
 }

@@ -64,7 +64,7 @@ constexpr void set_ipv4_checksum(std::span<std::byte, kIpv4Size> header) {
   store_be<std::uint16_t>(&header[kAt], static_cast<std::uint16_t>(~ipv4_sum(header)));
 }
 
-// An IPv4 header of a RoCEv2 packet: UDP, never fragmented.
+// An IPv4 header of a RoCEv2 packet: UDP, never fragmented (WIRE-8, WIRE-9).
 struct Ipv4 {
   Dscp dscp{};
   Ecn ecn = Ecn::kNotCapable;

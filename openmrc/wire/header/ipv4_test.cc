@@ -41,6 +41,7 @@ TEST(Ipv4, ReadsTheGoldenBytes) {
   EXPECT_EQ(read_header<Ipv4>(kGolden), kHeader);
 }
 
+// WIRE-9
 TEST(Ipv4, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
 TEST(Ipv4, SumsTheWorkedExampleOfTheTextbooks) {
@@ -68,6 +69,7 @@ TEST(Ipv4, RejectsAnotherVersion) {
             failure(Reject::kIpVersionUnknown));
 }
 
+// WIRE-8
 TEST(Ipv4, RejectsOptionsAndAHeaderThatIsTooShort) {
   EXPECT_EQ(check_with_right_sum("46290080 00004000 40110000 0a000001 0a000102"),
             failure(Reject::kIpv4Options));
@@ -75,6 +77,7 @@ TEST(Ipv4, RejectsOptionsAndAHeaderThatIsTooShort) {
             failure(Reject::kIpv4Options));
 }
 
+// WIRE-8
 TEST(Ipv4, RejectsTheFirstAndTheLastFragment) {
   EXPECT_EQ(check_with_right_sum("45290080 0000 2000 40110000 0a000001 0a000102"),
             failure(Reject::kIpv4Fragment));
@@ -90,11 +93,13 @@ TEST(Ipv4, RejectsEveryFlippedBitByItsChecksumOrSooner) {
   }
 }
 
+// WIRE-8
 TEST(Ipv4, RejectsAWrongChecksum) {
   EXPECT_EQ(check_header<Ipv4>("45290080 00004000 4011 2543 0a000001 0a000102"),
             failure(Reject::kIpv4Checksum));
 }
 
+// WIRE-8
 TEST(Ipv4, RejectsAnotherProtocolThanUdp) {
   EXPECT_EQ(check_with_right_sum("45290080 00004000 40 06 0000 0a000001 0a000102"),
             failure(Reject::kIpv4NotUdp));

@@ -40,6 +40,7 @@ struct Ipv6Layout {
 using Ipv6View = HeaderView<Ipv6Layout>;
 inline constexpr std::size_t kIpv6Size = kWireSize<Ipv6Layout>;
 
+// WIRE-10
 struct Ipv6 {
   Dscp dscp{};
   Ecn ecn = Ecn::kNotCapable;

@@ -52,12 +52,14 @@ TEST(Ipv6, TellsTrafficClassAndFlowLabelApart) {
   EXPECT_EQ(all_label.flow_label, 0xfffffu);
 }
 
+// WIRE-10
 TEST(Ipv6, MayCarryUdpOrIpv6OrARoutingHeader) {
   EXPECT_TRUE(check_header<Ipv6>(with_first_words("60000000 0040 11 40")));
   EXPECT_TRUE(check_header<Ipv6>(with_first_words("60000000 0040 29 40")));
   EXPECT_TRUE(check_header<Ipv6>(with_first_words("60000000 0040 2b 40")));
 }
 
+// WIRE-10
 TEST(Ipv6, RejectsAnotherNextHeader) {
   EXPECT_EQ(check_header<Ipv6>(with_first_words("60000000 0040 06 40")),
             failure(Reject::kIpv6NextHeaderUnknown));

@@ -8,7 +8,7 @@
 
 namespace openmrc::wire {
 
-// MRC 6.2 (Tables 6-8, 6-9): message extended transport header, in every request packet.
+// MRC 6.2 (WIRE-51; Tables 6-8, 6-9): message extended transport header, in every request packet.
 //
 //    0               2               4
 //   +---------------+---------------+

@@ -51,7 +51,7 @@ struct NethLayout {
 using NethView = HeaderView<NethLayout>;
 inline constexpr std::size_t kNethSize = kWireSize<NethLayout>;
 
-// MRC 7.5.3 (Table 7-3). All but the last ask for a retransmission.
+// MRC 7.5.3 (WIRE-66; Table 7-3). All but the last ask for a retransmission.
 enum class NackReason : std::uint8_t {
   kTrimmed = 0x01,         // cut by a switch on the way: the path is congested
   kTrimmedLastHop = 0x02,  // cut by the last switch: the receiver is overloaded, not the path
@@ -81,9 +81,10 @@ constexpr std::string_view name(NackReason reason) {
 }
 
 // Sent in the cc_type field of every NACK; readers of the specification differ on it, so it is
-// ignored on receive.
+// ignored on receive (WIRE-68).
 inline constexpr std::uint8_t kNackCcType = 2;
 
+// WIRE-69
 struct Neth {
   NackReason reason = NackReason::kNoResource;
   std::uint8_t vendor_info = 0;

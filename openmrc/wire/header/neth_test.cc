@@ -32,13 +32,16 @@ constexpr Neth kHeader{.reason = NackReason::kPsnOutOfWindow,
                        .cc_flags = 3,
                        .tx_ticks = 0x4321};
 
+// WIRE-66, WIRE-69
 TEST(Neth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Neth>(kGolden));
   EXPECT_EQ(read_header<Neth>(kGolden), kHeader);
 }
 
+// WIRE-66, WIRE-68
 TEST(Neth, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
+// WIRE-2, WIRE-68
 TEST(Neth, IgnoresTypeNextHeaderCcTypeAndReservedBitsOnReceive) {
   // Readers of the specification differ on the cc type: 0 must be as good as 2.
   EXPECT_EQ(read_header<Neth>("00000b77 cafef00d 00110022 00123456 03 004321"), kHeader);
@@ -47,6 +50,7 @@ TEST(Neth, IgnoresTypeNextHeaderCcTypeAndReservedBitsOnReceive) {
   EXPECT_EQ(read_header<Neth>(kAllSet), kHeader);
 }
 
+// WIRE-66
 TEST(Neth, AcceptsExactlyTheReasonsOfTheTable) {
   for (unsigned raw = 0; raw < 256; ++raw) {
     test::Bytes bytes = from_hex(kGolden);

@@ -12,7 +12,7 @@
 
 namespace openmrc::wire {
 
-// MRC 7.5.6 (Tables 7-18, 7-19): probe extended transport header; asks for a SACK.
+// MRC 7.5.6 (WIRE-70; Tables 7-18, 7-19): probe extended transport header; asks for a SACK.
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -44,6 +44,7 @@ struct PethLayout {
 using PethView = HeaderView<PethLayout>;
 inline constexpr std::size_t kPethSize = kWireSize<PethLayout>;
 
+// WIRE-69
 struct Peth {
   std::uint8_t vendor_info = 0;
   ProbeId id{};

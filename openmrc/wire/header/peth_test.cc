@@ -26,13 +26,16 @@ constexpr Peth kHeader{.vendor_info = 0,
                        .dpdcid = ConnectionId(0x0011),
                        .sent = {.ticks = 0x1111, .unit = TickUnit::kVendor}};
 
+// WIRE-70
 TEST(Peth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Peth>(kGolden));
   EXPECT_EQ(read_header<Peth>(kGolden), kHeader);
 }
 
+// WIRE-70
 TEST(Peth, WritesTheGoldenBytes) { EXPECT_EQ(write_header(kHeader), from_hex(kGolden)); }
 
+// WIRE-69
 TEST(Peth, KeepsTheVendorInfoApart) {
   Peth with_vendor_info = kHeader;
   with_vendor_info.vendor_info = 0xa5;
@@ -40,12 +43,14 @@ TEST(Peth, KeepsTheVendorInfoApart) {
   EXPECT_EQ(read_header<Peth>("000000a5 99990000 00220011 11118001"), with_vendor_info);
 }
 
+// WIRE-2
 TEST(Peth, IgnoresTypeNextHeaderAndReservedBitsOnReceive) {
   constexpr std::string_view kAllSet = "ffffff00 9999ffff 00220011 1111fff1";
   EXPECT_TRUE(check_header<Peth>(kAllSet));
   EXPECT_EQ(read_header<Peth>(kAllSet), kHeader);
 }
 
+// WIRE-53
 TEST(Peth, RejectsAnotherTimestampFormat) {
   EXPECT_EQ(check_header<Peth>("00000000 99990000 00220011 11118000"),
             failure(Reject::kTimestampFormat));

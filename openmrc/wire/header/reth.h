@@ -16,6 +16,7 @@ namespace openmrc::wire {
 //   +---------------+---------------+---------------+---------------+
 //   |     virtual address (64)      |     R_Key     |   DMA length  |
 //   +---------------+---------------+---------------+---------------+
+// WIRE-54
 struct RethLayout {
   using VirtualAddress = Bits<"va", 0, 64>;
   using RemoteKey = Bits<"rkey", 64, 32>;

@@ -16,8 +16,10 @@ constexpr std::string_view kGolden =
 constexpr Reth kHeader{
     .virtual_address = 0x00007f0012345678, .rkey = RKey(0xdeadbeef), .dma_length = 0x00100001};
 
+// WIRE-54
 TEST(Reth, ReadsTheGoldenBytes) { EXPECT_EQ(test::read_header<Reth>(kGolden), kHeader); }
 
+// WIRE-54
 TEST(Reth, WritesTheGoldenBytes) {
   EXPECT_EQ(test::write_header(kHeader), test::from_hex(kGolden));
 }

@@ -32,7 +32,7 @@ namespace openmrc::wire {
 //   |                      SACK bitmap (64)                         |
 //   |                                                               |
 //   +---------------------------------------------------------------+
-//   P (PR) answers a probe
+//   P (PR) answers a probe (WIRE-59)
 struct SethLayout {
   using Type = Bits<"type", 0, 4>;
   using NextHeader = Bits<"nh", 4, 5>;
@@ -58,7 +58,7 @@ struct SethLayout {
 using SethView = HeaderView<SethLayout>;
 inline constexpr std::size_t kSethSize = kWireSize<SethLayout>;
 
-// What the responder says of the path that the triggering packet took (the M field).
+// What the responder says of the path that the triggering packet took (the M field) (WIRE-60).
 enum class PathMark : std::uint8_t {
   kNone = 0,
   kSkipOnce = 1,    // the packet was marked by ECN: pass over this path once
@@ -75,7 +75,7 @@ constexpr std::string_view name(PathMark mark) {
 }
 
 // What made the responder send a SACK: a packet, named by its distance from cack_psn, or a probe.
-// One field of the header holds either; the PR bit says which.
+// One field of the header holds either; the PR bit says which (WIRE-61).
 class SackTrigger {
  public:
   constexpr SackTrigger() = default;
@@ -109,10 +109,11 @@ struct Seth {
   Ev entropy{};  // of the packet that triggered the SACK
   ConnectionId spdcid{};
   ConnectionId dpdcid{};
-  Psn cack_psn{};                 // all packets up to and with this one have arrived
-  std::uint8_t cc_flags = 0;      // 4 bits
-  std::uint8_t mpr = 0;           // in units of 128 PSNs; 0 when dynamic MPR is off
-  std::int16_t sack_offset = 0;   // of the bitmap's first PSN from cack_psn
+  Psn cack_psn{};                // all packets up to and with this one have arrived
+  std::uint8_t cc_flags = 0;     // 4 bits
+  std::uint8_t mpr = 0;          // in units of 128 PSNs; 0 when dynamic MPR is off
+  std::int16_t sack_offset = 0;  // of the bitmap's first PSN from cack_psn
+  // WIRE-63
   std::uint64_t sack_bitmap = 0;  // bit i, lowest first: that PSN + i has arrived; 0 says nothing
 
   bool operator==(const Seth&) const = default;

@@ -53,6 +53,7 @@ constexpr Seth kPacket{.mark = PathMark::kAlwaysSkip,
                        .sack_offset = -128,
                        .sack_bitmap = 0xff00};
 
+// WIRE-59
 TEST(Seth, ReadsTheGoldenBytes) {
   EXPECT_TRUE(check_header<Seth>(kGoldenProbe));
   EXPECT_EQ(read_header<Seth>(kGoldenProbe), kProbe);
@@ -60,11 +61,13 @@ TEST(Seth, ReadsTheGoldenBytes) {
   EXPECT_EQ(read_header<Seth>(kGoldenPacket), kPacket);
 }
 
+// WIRE-59, WIRE-60, WIRE-63
 TEST(Seth, WritesTheGoldenBytes) {
   EXPECT_EQ(write_header(kProbe), from_hex(kGoldenProbe));
   EXPECT_EQ(write_header(kPacket), from_hex(kGoldenPacket));
 }
 
+// WIRE-59, WIRE-64
 TEST(Seth, TogetherWithCcStateIsTheSackVector) {
   // The whole 36 byte vector, as one line.
   const test::Bytes vector = from_hex(
@@ -83,6 +86,7 @@ TEST(Seth, TogetherWithCcStateIsTheSackVector) {
   EXPECT_EQ(written, vector);
 }
 
+// WIRE-2
 TEST(Seth, IgnoresTypeNextHeaderCcTypeAndReservedBitsOnReceive) {
   // type f, next header 1f, reserved 7 and 1, the reserved byte ff, cc type f: all set.
   constexpr std::string_view kAllSet =
@@ -91,6 +95,7 @@ TEST(Seth, IgnoresTypeNextHeaderCcTypeAndReservedBitsOnReceive) {
   EXPECT_EQ(read_header<Seth>(kAllSet), kProbe);
 }
 
+// WIRE-61
 TEST(Seth, TriggerIsEitherAPacketOrAProbe) {
   const SackTrigger packet = SackTrigger::packet(-32768);
   EXPECT_EQ(packet.packet_offset(), -32768);
@@ -103,6 +108,7 @@ TEST(Seth, TriggerIsEitherAPacketOrAProbe) {
   EXPECT_NE(packet, probe) << "though the same 16 bits stand for both";
 }
 
+// WIRE-63
 TEST(Seth, BitmapStartsAtTheOffsetFromCackPsn) {
   EXPECT_EQ(kProbe.bitmap_base(), Psn(0x15));
   EXPECT_EQ(kPacket.bitmap_base(), Psn(0xffff7e));
@@ -111,12 +117,18 @@ TEST(Seth, BitmapStartsAtTheOffsetFromCackPsn) {
   EXPECT_EQ(over_the_wrap.bitmap_base(), Psn(1));
 }
 
+// WIRE-62
+TEST(Seth, NamesQueuePairsByTheLowBitsOfTheirNumbers) {
+  EXPECT_EQ(connection_id(Qpn(0xabcdef)), ConnectionId(0xcdef));
+}
+
 TEST(Seth, NamesEveryMark) {
   EXPECT_EQ(name(PathMark::kNone), "NONE");
   EXPECT_EQ(name(PathMark::kSkipOnce), "SKIP_ONCE");
   EXPECT_EQ(name(PathMark::kAlwaysSkip), "ALWAYS_SKIP");
 }
 
+// WIRE-60
 TEST(Seth, RejectsTheReservedMark) {
   EXPECT_EQ(check_header<Seth>("0062 fffe deadbeef 00110022 00000010 0a020005 8000000000000001"),
             failure(Reject::kPathMarkReserved));

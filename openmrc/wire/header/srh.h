@@ -24,6 +24,7 @@ namespace openmrc::wire {
 //   +---------------+---------------+-------------------------------+
 //   |                     segment [0] (16 bytes)                    |
 //   +---------------------------------------------------------------+
+// WIRE-24
 struct SrhLayout {
   using NextHeader = Bits<"next_header", 0, 8>;
   using ExtensionLength = Bits<"ext_length", 8, 8>;
@@ -40,6 +41,7 @@ using SrhView = HeaderView<SrhLayout>;
 inline constexpr std::size_t kSrhSize = kWireSize<SrhLayout>;
 inline constexpr std::uint8_t kRoutingTypeSegment = 4;
 
+// WIRE-25
 struct Srh {
   Ipv6Address segment{};
   std::uint8_t segments_left = 1;  // 1 until the segment became the destination, then 0

@@ -40,17 +40,20 @@ TEST(Srh, HasNoSegmentsLeftOnceTheSegmentIsTheDestination) {
   EXPECT_EQ(read_header<Srh>(used).segments_left, 0);
 }
 
+// WIRE-25
 TEST(Srh, IgnoresFlagsAndTagOnReceive) {
   const std::string marked = with_first_words("29020401 00 ff abcd");
   EXPECT_TRUE(check_header<Srh>(marked));
   EXPECT_EQ(read_header<Srh>(marked), kHeader);
 }
 
+// WIRE-25
 TEST(Srh, RejectsAnotherTypeOfRoutingHeader) {
   EXPECT_EQ(check_header<Srh>(with_first_words("29 02 03 01 00000000")),
             failure(Reject::kSrhNotSegmentRouting));
 }
 
+// WIRE-25
 TEST(Srh, RejectsOtherThanOneSegment) {
   // Two segments by length, a TLV behind the segment, and two segments by last entry.
   EXPECT_EQ(check_header<Srh>(with_first_words("29 04 04 01 01000000")),
@@ -61,11 +64,13 @@ TEST(Srh, RejectsOtherThanOneSegment) {
             failure(Reject::kSrhNotOneSegment));
 }
 
+// WIRE-25
 TEST(Srh, RejectsMoreSegmentsLeftThanThereAre) {
   EXPECT_EQ(check_header<Srh>(with_first_words("29 02 04 02 00000000")),
             failure(Reject::kSrhSegmentsLeft));
 }
 
+// WIRE-25
 TEST(Srh, RejectsAnythingButIpv6Inside) {
   EXPECT_EQ(check_header<Srh>(with_first_words("11 02 04 01 00000000")),
             failure(Reject::kSrv6InnerNotIpv6));

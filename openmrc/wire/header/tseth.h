@@ -22,7 +22,7 @@ struct TxTimestamp {
   bool operator==(const TxTimestamp&) const = default;
 };
 
-// The only timestamp format that is defined (the ftype field).
+// The only timestamp format that is defined (the ftype field) (WIRE-53).
 inline constexpr std::uint8_t kTimestampFormat = 1;
 
 // MRC 6.2 (Tables 6-6, 6-7): timestamp extended transport header, after the METH when BTH.TS is
@@ -33,7 +33,7 @@ inline constexpr std::uint8_t kTimestampFormat = 1;
 //   +-------------------------------+-+---------------------+-------+
 //   |         tx timestamp          |R|      reserved       | ftype |
 //   +-------------------------------+-+---------------------+-------+
-//   R (TSR) timestamp resolution
+//   R (TSR) timestamp resolution (WIRE-52)
 struct TsethLayout {
   using Timestamp = Bits<"timestamp", 0, 16>;
   using Resolution = Bits<"tsr", 16, 1>;

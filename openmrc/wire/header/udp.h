@@ -16,6 +16,7 @@ namespace openmrc::wire {
 //   +---------------+---------------+---------------+---------------+
 //   |  source port  |   dest port   |    length     |   checksum    |
 //   +---------------+---------------+---------------+---------------+
+// WIRE-13
 struct UdpLayout {
   using SourcePort = Bits<"source_port", 0, 16>;
   using DestinationPort = Bits<"destination_port", 16, 16>;

@@ -71,7 +71,8 @@ void print_push(const Options& options, const libmrc::Push& push) {
 // Until Ctrl-C. Goes on when the agent is started again.
 int watch(const Options& options) {
   libmrc::AgentClient agent({.path = options.socket});
-  if (!agent.connected()) return complain(agent.call(libmrc::QueryDevice{}).outcome);
+  const libmrc::Outcome found = agent.call(libmrc::QueryDevice{}).outcome;
+  if (!found.ok()) return complain(found);
   host::catch_interrupts();
   agent.listen({.changes = true, .events = true},
                [&](const libmrc::Push& push) { print_push(options, push); });
@@ -213,7 +214,7 @@ void add_ctl_command(CLI::App& app, int& exit_code) {
       "  mrc ctl set ev 5 --mode GEN --format 1 --count 64 --field 16:0:0:65535:0xffff --state "
       "ONLINE\n"
       "  mrc ctl show 5\n"
-      "  mrc ctl deny 5 b7d0@1\n");
+      "  mrc ctl deny 5 4ac2@1\n");
 }
 
 }  // namespace openmrc::tools

@@ -86,7 +86,7 @@ std::optional<core::EvField> field_of(std::string_view text) {
   return core::EvField{parts[0], parts[1], parts[2], parts[3], parts[4]};
 }
 
-// "b7d0@1"
+// "4ac2@1"
 std::optional<libmrc::EvKey> ev_of(std::string_view text) {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<std::vector<libmrc::EvEdit>> edits_of(const std::vector<std::strin
   for (const std::string& text : evs) {
     const auto ev = ev_of(text);
     if (!ev) {
-      complain(fmt::format("invalid EV '{}': expected hexadecimal@port, e.g. b7d0@1", text));
+      complain(fmt::format("invalid EV '{}': expected hexadecimal@port, e.g. 4ac2@1", text));
       return std::nullopt;
     }
     libmrc::EvEdit& edit = edits.emplace_back(like);

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/decode/hex_text.h"
 #include "tools/mrc/decode/packet_printer.h"
+#include "tools/mrc/read_file.h"
 
 namespace openmrc::tools {
 namespace {
@@ -32,19 +31,6 @@ struct DecodeOptions {
   bool verbose = false;
   std::uint16_t udp_port = wire::kUdpPortRoce.raw();
 };
-
-std::optional<std::vector<std::byte>> read_all(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return std::nullopt;
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return std::nullopt;
-  const auto bytes = std::as_bytes(std::span(text));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
-}
 
 // An IP packet starts with its version; what does not is taken for an Ethernet frame.
 LinkType link_type_of(const std::vector<std::byte>& bytes, const std::string& begins_with) {
@@ -86,13 +72,9 @@ int decode_hex(const DecodeOptions& options) {
 }
 
 int decode_file(const DecodeOptions& options) {
-  const auto bytes = read_all(options.file);
-  if (!bytes) {
-    return complain("decode",
-                    fmt::format("cannot read '{}': check that it exists and that you may read it",
-                                options.file));
-  }
-  auto reader = CaptureReader::open(*bytes);
+  const auto text = read_file(options.file, kCaptureBytesMax);
+  if (!text) return complain("decode", text.error());
+  auto reader = CaptureReader::open(std::as_bytes(std::span(*text)));
   if (!reader) {
     return complain("decode", fmt::format("'{}': {}. To decode a packet written in hex, use --hex.",
                                           options.file, describe(reader.error().error)));

@@ -2,23 +2,21 @@
 #include "tools/mrc/doctor/command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "tools/mrc/colour.h"
 #include "tools/mrc/doctor/findings.h"
+#include "tools/mrc/doctor/fix.h"
+#include "tools/mrc/doctor/report.h"
 
 namespace openmrc::tools {
 namespace doctor {
-
-std::size_t Findings::count(Grade grade) const {
-  return static_cast<std::size_t>(std::ranges::count(all_, grade, &Finding::grade));
-}
 
 namespace {
 
@@ -26,16 +24,8 @@ struct Options {
   std::string config{};
   std::string peer{};
   bool json = false;
+  bool fix = false;
 };
-
-std::string_view name_of(Grade grade) {
-  switch (grade) {
-    case Grade::kOk: return "ok";
-    case Grade::kWarn: return "warn";
-    case Grade::kFail: return "fail";
-  }
-  return {};
-}
 
 std::string_view name_of(datapath::Mode mode) {
   switch (mode) {
@@ -68,43 +58,25 @@ Findings examine(const Options& options) {
   Findings findings;
   const auto config = check_configuration(options, findings);
   if (config) {
+    check_lab(*config, findings);
     check_ports(*config, findings);
     check_routes(*config, findings);
     if (!options.peer.empty()) check_peer(*config, options.peer, findings);
   }
   const host::Config general = config.value_or(host::Config{});
-  check_sockets(general, findings);
+  // What is changed is changed for all.
+  check_sockets(general, options.fix ? BuffersFor::kEveryone : BuffersFor::kSelf, findings);
   check_traffic_class(general, findings);
   check_machine(general, findings);
   return findings;
 }
 
-void print_text(const Findings& findings) {
-  for (const Finding& finding : findings.all()) {
-    std::cout << fmt::format("{:<4}  {}: {}{}{}\n", name_of(finding.grade), finding.check,
-                             finding.found,
-                             finding.remedy.empty() ? "" : "; fix: ", finding.remedy);
-  }
-  const auto count = [&](Grade grade) { return findings.count(grade); };
-  std::cout << fmt::format("{} passed, {} warning{}, {} failed\n", count(Grade::kOk),
-                           count(Grade::kWarn), count(Grade::kWarn) == 1 ? "" : "s",
-                           count(Grade::kFail));
-}
-
-void print_json(const Findings& findings) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
-  for (const Finding& finding : findings.all()) {
-    list.push_back({{"grade", name_of(finding.grade)},
-                    {"check", finding.check},
-                    {"found", finding.found},
-                    {"remedy", finding.remedy}});
-  }
-  const Json report{{"ok", findings.count(Grade::kOk)},
-                    {"warn", findings.count(Grade::kWarn)},
-                    {"fail", findings.count(Grade::kFail)},
-                    {"findings", list}};
-  std::cout << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+Findings act(const Options& options) {
+  const bool coloured = wants_colour(STDOUT_FILENO);
+  const auto look = [&] { return examine(options); };
+  Findings findings = options.fix ? fix(look, coloured) : look();
+  std::cout << (options.json ? report_json(findings) : report_text(findings, coloured));
+  return findings;
 }
 
 }  // namespace
@@ -123,14 +95,13 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
       ->add_option("--peer", options->peer,
                    "Check the paths to this host as well: h3 of the fabric, or a name or address")
       ->type_name("HOST");
-  command->add_flag("--json", options->json, "Print JSON");
+  CLI::Option* const json = command->add_flag("--json", options->json, "Print JSON");
+  command
+      ->add_flag("--fix", options->fix,
+                 "List the commands that fix what is wrong, run them as root, and check again")
+      ->excludes(json);
   command->callback([options, &exit_code] {
-    const doctor::Findings findings = doctor::examine(*options);
-    if (options->json) {
-      doctor::print_json(findings);
-    } else {
-      doctor::print_text(findings);
-    }
+    const doctor::Findings findings = doctor::act(*options);
     exit_code = findings.count(doctor::Grade::kFail) > 0 ? 1 : 0;
   });
 }

@@ -38,6 +38,36 @@ ifreq request_for(const std::string& name) {
   return request;
 }
 
+// The bytes of an address as the kernel takes them: 4 or 16.
+Bytes kernel_bytes(const wire::Ipv6Address& address) {
+  const Bytes all = address.bytes;
+  return wire::is_mapped_ipv4(address) ? all.last(4) : all;
+}
+int family_of(const wire::Ipv6Address& address) {
+  return wire::is_mapped_ipv4(address) ? AF_INET : AF_INET6;
+}
+
+struct Ipv4Question {
+  nlmsghdr header;
+  rtmsg route;
+  rtattr address_attribute;
+  std::uint32_t address;
+};
+
+Ipv4Question ipv4_question_about(const wire::Ipv6Address& address) {
+  Ipv4Question question{};
+  question.header.nlmsg_type = RTM_GETROUTE;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.header.nlmsg_len = sizeof question;
+  question.route.rtm_family = AF_INET;
+  question.route.rtm_dst_len = 32;
+  question.route.rtm_flags = RTM_F_FIB_MATCH;
+  question.address_attribute.rta_type = RTA_DST;
+  question.address_attribute.rta_len = RTA_LENGTH(sizeof question.address);
+  std::memcpy(&question.address, kernel_bytes(address).data(), sizeof question.address);
+  return question;
+}
+
 struct RouteQuestion {
   nlmsghdr header;
   rtmsg route;
@@ -111,7 +141,7 @@ std::optional<RouteAnswer> read_refusal(Bytes message) {
 }  // namespace
 
 std::optional<Interface> interface_named(const std::string& name) {
-  const FileDescriptor socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request = request_for(name);
   if (name.size() >= IFNAMSIZ || ::ioctl(socket.get(), SIOCGIFINDEX, &request) != 0) {
     return std::nullopt;
@@ -134,12 +164,12 @@ std::string interface_with(const wire::Ipv6Address& address) {
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET6) continue;
-    sockaddr_in6 has{};
-    std::memcpy(&has, each->ifa_addr, sizeof has);
-    if (std::memcmp(&has.sin6_addr, address.bytes.data(), address.bytes.size()) == 0) {
-      return each->ifa_name;
-    }
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != family_of(address)) continue;
+    const auto* const has = reinterpret_cast<const std::byte*>(each->ifa_addr);
+    const std::size_t at = family_of(address) == AF_INET ? offsetof(sockaddr_in, sin_addr)
+                                                         : offsetof(sockaddr_in6, sin6_addr);
+    const Bytes wanted = kernel_bytes(address);
+    if (std::memcmp(has + at, wanted.data(), wanted.size()) == 0) return each->ifa_name;
   }
   return {};
 }
@@ -147,8 +177,13 @@ std::string interface_with(const wire::Ipv6Address& address) {
 std::optional<RouteAnswer> route_to(const wire::Ipv6Address& address, bool only_udp) {
   const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket.is_open()) return std::nullopt;
-  const RouteQuestion question = question_about(address, only_udp);
-  if (::send(socket.get(), &question, question.header.nlmsg_len, 0) < 0) return std::nullopt;
+  const auto ask = [&](const auto& question) {
+    return ::send(socket.get(), &question, question.header.nlmsg_len, 0) >= 0;
+  };
+  if (!(wire::is_mapped_ipv4(address) ? ask(ipv4_question_about(address))
+                                      : ask(question_about(address, only_udp)))) {
+    return std::nullopt;
+  }
   pollfd asked{.fd = socket.get(), .events = POLLIN, .revents = 0};
   if (::poll(&asked, 1, kAnswerTimeoutMilliseconds) <= 0) return std::nullopt;
   std::array<std::byte, 8192> buffer{};

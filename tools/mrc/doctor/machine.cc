@@ -3,17 +3,17 @@
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/socket_options.h"
@@ -21,6 +21,7 @@
 #include "openmrc/datapath/steering.h"
 #include "openmrc/host/clock.h"
 #include "openmrc/text/units.h"
+#include "tools/mrc/doctor/clock.h"
 #include "tools/mrc/doctor/findings.h"
 #include "tools/mrc/doctor/kernel.h"
 
@@ -30,37 +31,47 @@ namespace {
 using datapath::FileDescriptor;
 using datapath::Mode;
 
-FileDescriptor udp_socket() {
-  return FileDescriptor(::socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+FileDescriptor udp_socket(wire::IpVersion version) {
+  const int family = version == wire::IpVersion::kV4 ? AF_INET : AF_INET6;
+  return FileDescriptor(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 bool set(int socket, int level, int option, int value) {
   return ::setsockopt(socket, level, option, &value, sizeof value) == 0;
 }
 
+struct Option {
+  std::string_view name;
+  int level;
+  int option;
+  int value;
+  std::string_view remedy;
+};
+
+// What the data path asks of the kernel.
+std::vector<Option> options_for(const host::Config& config) {
+  std::vector<Option> options{
+      {"UDP_SEGMENT", IPPROTO_UDP, datapath::kUdpSegment, static_cast<int>(config.transport.mtu),
+       "set segments_max = 1 in [offload], or use Linux 4.18"},
+      {"UDP_GRO", IPPROTO_UDP, datapath::kUdpGro, 1,
+       "set receive = false in [offload], or use Linux 5.0"}};
+  const std::string_view old = "use Linux 3.16 or later";
+  if (ip_version(config) == wire::IpVersion::kV4) {
+    options.push_back({"IP_RECVTOS", IPPROTO_IP, IP_RECVTOS, 1, old});
+    options.push_back({"IP_PKTINFO", IPPROTO_IP, IP_PKTINFO, 1, old});
+  } else {
+    options.push_back({"UDP_NO_CHECK6_TX", IPPROTO_UDP, datapath::kUdpNoCheck6Tx, 1, old});
+    options.push_back({"UDP_NO_CHECK6_RX", IPPROTO_UDP, datapath::kUdpNoCheck6Rx, 1, old});
+    options.push_back({"IPV6_RECVTCLASS", IPPROTO_IPV6, IPV6_RECVTCLASS, 1, old});
+    options.push_back({"IPV6_FLOWINFO", IPPROTO_IPV6, datapath::kIpv6FlowInfo, 1, old});
+  }
+  return options;
+}
+
 // Each on a socket of its own, which is closed again.
 void check_options(const host::Config& config, Findings& findings) {
-  struct Option {
-    std::string_view name;
-    int level;
-    int option;
-    int value;
-    std::string_view remedy;
-  };
-  const std::string_view no_segments = "set segments_max = 1 in [offload], or use Linux 4.18";
-  const std::string_view no_gro = "set receive = false in [offload], or use Linux 5.0";
-  for (const Option& option : std::to_array<Option>({
-           {"UDP_SEGMENT", IPPROTO_UDP, datapath::kUdpSegment,
-            static_cast<int>(config.transport.mtu), no_segments},
-           {"UDP_GRO", IPPROTO_UDP, datapath::kUdpGro, 1, no_gro},
-           {"UDP_NO_CHECK6_TX", IPPROTO_UDP, datapath::kUdpNoCheck6Tx, 1,
-            "use Linux 3.16 or later"},
-           {"UDP_NO_CHECK6_RX", IPPROTO_UDP, datapath::kUdpNoCheck6Rx, 1,
-            "use Linux 3.16 or later"},
-           {"IPV6_RECVTCLASS", IPPROTO_IPV6, IPV6_RECVTCLASS, 1, "use Linux 2.6.14 or later"},
-           {"IPV6_FLOWINFO", IPPROTO_IPV6, datapath::kIpv6FlowInfo, 1, "use Linux 3.12 or later"},
-       })) {
-    const FileDescriptor socket = udp_socket();
+  for (const Option& option : options_for(config)) {
+    const FileDescriptor socket = udp_socket(ip_version(config));
     const std::string check(option.name);
     if (set(socket.get(), option.level, option.option, option.value)) {
       findings.ok(check, "works");
@@ -71,13 +82,16 @@ void check_options(const host::Config& config, Findings& findings) {
 }
 
 // In a group of its own, on a port that the kernel picks.
-void check_steering(Findings& findings) {
-  const FileDescriptor socket = udp_socket();
-  const sockaddr_in6 any = datapath::socket_address({}, 0);
+void check_steering(wire::IpVersion version, Findings& findings) {
+  const FileDescriptor socket = udp_socket(version);
+  const bool is_ipv4 = version == wire::IpVersion::kV4;
+  const datapath::SocketAddress any(
+      is_ipv4 ? wire::mapped(wire::Ipv4Address(0)) : wire::Ipv6Address{}, 0);
   if (!socket.is_open() || !set(socket.get(), SOL_SOCKET, SO_REUSEPORT, 1) ||
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0) {
+      ::bind(socket.get(), any.get(), any.size()) != 0) {
     findings.fail("SO_REUSEPORT", datapath::with_reason("cannot be used", errno),
-                  "sysctl -w net.ipv6.conf.all.disable_ipv6=0");
+                  is_ipv4 ? Remedy("use Linux 4.5 or later")
+                          : Remedy::by({"sysctl -w net.ipv6.conf.all.disable_ipv6=0"}));
   } else if (const auto steered = datapath::attach_steering(socket.get()); !steered) {
     findings.fail("SO_REUSEPORT", steered.error().what, steered.error().remedy);
   } else {
@@ -104,11 +118,22 @@ struct Buffer {
   std::string_view key;
 };
 
+// What is set for the whole machine cannot be set in a container.
+Remedy buffer_remedy(const Buffer& buffer, std::size_t wanted) {
+  const std::string command = fmt::format("sysctl -w {}={}", buffer.key, wanted);
+  std::string file = fmt::format("/proc/sys/{}", buffer.key);
+  std::ranges::replace(file, '.', '/');
+  return ::geteuid() == 0 && ::access(file.c_str(), W_OK) != 0 ? Remedy(command)
+                                                               : Remedy::by({command});
+}
+
 // As the data path asks for it.
-void check_buffer(const Buffer& buffer, std::size_t wanted, Findings& findings) {
-  const FileDescriptor socket = udp_socket();
+void check_buffer(const Buffer& buffer, const host::Config& config, BuffersFor who,
+                  Findings& findings) {
+  const std::size_t wanted = config.socket_buffer;
+  const FileDescriptor socket = udp_socket(ip_version(config));
   const int bytes = static_cast<int>(wanted);
-  if (!set(socket.get(), SOL_SOCKET, buffer.forced, bytes)) {
+  if (who == BuffersFor::kEveryone || !set(socket.get(), SOL_SOCKET, buffer.forced, bytes)) {
     set(socket.get(), SOL_SOCKET, buffer.option, bytes);
   }
   int got = 0;
@@ -122,7 +147,7 @@ void check_buffer(const Buffer& buffer, std::size_t wanted, Findings& findings) 
     findings.warn(check,
                   fmt::format("{} of the {} that socket_buffer requests: bursts may be lost",
                               text::format_size(granted), text::format_size(wanted)),
-                  fmt::format("sysctl -w {}={}", buffer.key, wanted));
+                  buffer_remedy(buffer, wanted));
   }
 }
 
@@ -168,148 +193,22 @@ void check_kernel(Findings& findings) {
 }
 
 void check_clock(Findings& findings) {
-  constexpr int kReadings = 10'000;
-  constexpr std::int64_t kSlow = 500;  // more than any clock that is read without a system call
   const std::string source =
       first_word("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  const Instant begin = host::now();
-  for (int i = 1; i < kReadings; ++i) (void)host::now();
-  const std::int64_t each = (host::now() - begin).raw() / kReadings;
-  const std::string found =
-      fmt::format("{}, read in {} ns", source.empty() ? "unknown" : source, each);
-  if (each < kSlow) {
-    findings.ok("clock", found);
-  } else {
-    findings.warn("clock", found + ": slow, and each burst reads it",
-                  "boot with clocksource=tsc if the processor's counter is steady");
-  }
+  findings.add(judge_clock(source, reading_time_ns(host::now)));
 }
-
-struct Arrival {
-  std::uint8_t traffic_byte = 0;
-  std::uint32_t flow_label = 0;
-};
-
-// One datagram to ourselves on ::1, as it arrives.
-class LoopbackTrial {
- public:
-  bool open() {
-    const sockaddr_in6 own =
-        datapath::socket_address(wire::Ipv6Address::of({0, 0, 0, 0, 0, 0, 0, 1}), 0);
-    return set(socket_.get(), IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
-           set(socket_.get(), IPPROTO_IPV6, datapath::kIpv6FlowInfo, 1) &&
-           ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0 &&
-           connect_to_itself();
-  }
-
-  std::optional<Arrival> send(std::uint8_t traffic_byte, std::uint32_t flow_label) {
-    if (!set(socket_.get(), IPPROTO_IPV6, IPV6_TCLASS, traffic_byte)) return std::nullopt;
-    sockaddr_in6 to = address_;
-    to.sin6_flowinfo = htonl(flow_label);
-    alignas(cmsghdr) std::array<std::byte, 64> control{};
-    msghdr message = make_message(control, CMSG_SPACE(sizeof(std::uint32_t)));
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = IPPROTO_IPV6;
-    header->cmsg_type = datapath::kIpv6FlowInfo;
-    header->cmsg_len = CMSG_LEN(sizeof(std::uint32_t));
-    std::memcpy(CMSG_DATA(header), &to.sin6_flowinfo, sizeof to.sin6_flowinfo);
-    message.msg_name = &address_;
-    message.msg_namelen = sizeof address_;
-    if (::sendmsg(socket_.get(), &message, 0) < 0) return std::nullopt;
-    return receive();
-  }
-
- private:
-  bool connect_to_itself() {
-    socklen_t size = sizeof address_;
-    return ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address_), &size) == 0;
-  }
-
-  msghdr make_message(std::span<std::byte> control, std::size_t size) {
-    part_ = {.iov_base = byte_.data(), .iov_len = byte_.size()};
-    msghdr message{};
-    message.msg_iov = &part_;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = size;
-    return message;
-  }
-
-  std::optional<Arrival> receive() {
-    pollfd asked{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&asked, 1, kTimeoutMilliseconds) <= 0) return std::nullopt;
-    alignas(cmsghdr) std::array<std::byte, 256> control{};
-    msghdr message = make_message(control, control.size());
-    if (::recvmsg(socket_.get(), &message, 0) < 0) return std::nullopt;
-    Arrival arrival;
-    for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
-         each = CMSG_NXTHDR(&message, each)) {
-      std::uint32_t value = 0;
-      std::memcpy(&value, CMSG_DATA(each), sizeof value);
-      if (each->cmsg_type == IPV6_TCLASS) arrival.traffic_byte = static_cast<std::uint8_t>(value);
-      if (each->cmsg_type == datapath::kIpv6FlowInfo) arrival.flow_label = ntohl(value) & 0xf'ffff;
-    }
-    return arrival;
-  }
-
-  static constexpr int kTimeoutMilliseconds = 1000;
-
-  FileDescriptor socket_ = udp_socket();
-  sockaddr_in6 address_{};
-  std::array<std::byte, 1> byte_{};
-  iovec part_{};
-};
 
 }  // namespace
 
-void check_traffic_class(const host::Config& config, Findings& findings) {
-  LoopbackTrial trial;
-  if (!trial.open()) {
-    findings.fail("loopback", datapath::with_reason("cannot be used", errno),
-                  "ip link set dev lo up");
-    return;
-  }
-  constexpr std::uint32_t kLabel = 0xabcde;
-  const wire::DscpMap& map = config.wire.dscp;
-  for (const wire::Dscp dscp :
-       {map.control, map.no_trim, map.trimmable, map.trimmable_retransmission}) {
-    for (const wire::Ecn ecn : {wire::Ecn::kCapable0, wire::Ecn::kCongested}) {
-      const std::uint8_t sent = wire::traffic_byte(dscp, ecn);
-      const auto arrived = trial.send(sent, kLabel);
-      if (!arrived) {
-        findings.fail("loopback", "a packet to ::1 did not arrive",
-                      "ip link set dev lo up; `nft list ruleset` shows what may drop it");
-        return;
-      }
-      if (arrived->traffic_byte != sent) {
-        findings.fail("DSCP and ECN",
-                      fmt::format("{:#04x} was sent to ::1 and arrived as {:#04x}", sent,
-                                  arrived->traffic_byte),
-                      "`nft list ruleset` and `tc filter show dev lo` show what rewrites it");
-        return;
-      }
-      if (arrived->flow_label != kLabel) {
-        findings.warn(
-            "flow label",
-            fmt::format("{:#x} was sent to ::1 and arrived as {:#x}", kLabel, arrived->flow_label),
-            "sysctl -w net.ipv6.flowlabel_consistency=0 net.ipv6.auto_flowlabels=0");
-        return;
-      }
-    }
-  }
-  findings.ok("DSCP and ECN", "arrive as they were sent, on ::1");
-  findings.ok("flow label", "arrives as it was sent, on ::1");
-}
-
-void check_sockets(const host::Config& config, Findings& findings) {
+void check_sockets(const host::Config& config, BuffersFor who, Findings& findings) {
   check_options(config, findings);
-  check_steering(findings);
+  check_steering(ip_version(config), findings);
   check_raw(config, findings);
   for (const Buffer& buffer : std::to_array<Buffer>({
            {"receive buffer", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max"},
            {"send buffer", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max"},
        })) {
-    check_buffer(buffer, config.socket_buffer, findings);
+    check_buffer(buffer, config, who, findings);
   }
 }
 

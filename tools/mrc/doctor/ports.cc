@@ -13,13 +13,7 @@
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/datapath/sockets.h"
 #include "openmrc/fabric/names.h"
-#include "openmrc/wire/header/bth.h"
-#include "openmrc/wire/header/immdt.h"
-#include "openmrc/wire/header/ipv6.h"
-#include "openmrc/wire/header/meth.h"
-#include "openmrc/wire/header/reth.h"
-#include "openmrc/wire/header/tseth.h"
-#include "openmrc/wire/header/udp.h"
+#include "openmrc/host/longest_packet.h"
 #include "tools/mrc/doctor/findings.h"
 #include "tools/mrc/doctor/kernel.h"
 
@@ -33,12 +27,16 @@ using fabric::Segment;
 using fabric::UsidPlan;
 using wire::Ipv6Address;
 
-// The longest packet that the configuration sends, from the outermost IP header on.
-std::size_t longest_packet(const host::Config& config) {
-  const std::size_t outer = config.mode == Mode::kSrv6 ? wire::kIpv6Size : 0;
-  const std::size_t padded = (config.transport.mtu + 3) / 4 * 4;
-  return outer + wire::kIpv6Size + wire::kUdpSize + wire::kBthSize + wire::kMethSize +
-         wire::kTsethSize + wire::kRethSize + wire::kImmdtSize + padded + wire::kIcrcSize;
+// How packets come to fit: a larger MTU of the interface or, where the network has none, a smaller
+// payload. The second is a comment, so that the whole is a command.
+Remedy mtu_remedy(const host::Config& config, const std::string& name, std::uint32_t mtu,
+                  std::size_t needed) {
+  const std::string command = fmt::format("ip link set dev {} mtu {}", name, needed);
+  const auto fits = host::payload_for(config.mode, ip_version(config), mtu);
+  return Remedy::by(
+      {command},
+      fits ? fmt::format(" # or, if the network does not allow it: mtu = {} in [transport]", *fits)
+           : "");
 }
 
 Plane plane_at(std::size_t index) { return Plane(static_cast<std::uint8_t>(index)); }
@@ -58,19 +56,20 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
   }
   if (!interface->is_up) {
     findings.fail(name + ": link", "is administratively down",
-                  fmt::format("ip link set dev {} up", name));
+                  Remedy::by({fmt::format("ip link set dev {} up", name)}));
   } else if (!interface->has_carrier) {
     findings.fail(name + ": link", "has no carrier",
                   "plug in the cable, or bring up the port at its other end");
   } else {
     findings.ok(name + ": link", "is up, with carrier");
   }
-  const std::size_t needed = longest_packet(config);
+  const std::uint32_t needed =
+      host::longest_packet(config.mode, ip_version(config), config.transport.mtu);
   if (interface->mtu < needed) {
     findings.fail(name + ": MTU",
                   fmt::format("is {}, but packets of mtu = {} need {}", interface->mtu,
                               config.transport.mtu, needed),
-                  fmt::format("ip link set dev {} mtu {}", name, needed));
+                  mtu_remedy(config, name, interface->mtu, needed));
   } else {
     findings.ok(name + ": MTU", fmt::format("is {}; packets need {}", interface->mtu, needed));
   }
@@ -78,10 +77,10 @@ void check_interface(const host::Config& config, const datapath::Port& port, Fin
 
 // A tentative address is there and cannot be used.
 bool can_bind(const Ipv6Address& address) {
-  const datapath::FileDescriptor socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in6 to = datapath::socket_address(address, 0);
-  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 ||
-         errno != EADDRNOTAVAIL;
+  const datapath::SocketAddress to(address, 0);
+  const datapath::FileDescriptor socket(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) return true;
+  return ::bind(socket.get(), to.get(), to.size()) == 0 || errno != EADDRNOTAVAIL;
 }
 
 void check_address(const datapath::Port& port, Findings& findings) {
@@ -89,19 +88,27 @@ void check_address(const datapath::Port& port, Findings& findings) {
   const std::string address = to_string(port.address);
   const std::string found = interface_with(port.address);
   const std::string interface = port.interface.empty() ? "INTERFACE" : port.interface;
-  const std::string add = fmt::format("ip -6 address add {}/128 dev {} nodad", address, interface);
+  const bool is_ipv4 = wire::is_mapped_ipv4(port.address);
+  const std::string add =
+      is_ipv4 ? fmt::format("ip address add {}/24 dev {}", address, interface)
+              : fmt::format("ip -6 address add {}/128 dev {} nodad", address, interface);
+  const auto adding = port.interface.empty() ? Remedy(add) : Remedy::by({add});
   if (found.empty()) {
-    findings.fail(check, fmt::format("{} is missing", address), add);
+    findings.fail(check, fmt::format("{} is missing", address), adding);
   } else if (!port.interface.empty() && found != port.interface && found != "lo") {
+    const std::string remove = is_ipv4
+                                   ? fmt::format("ip address del {}/24 dev {}", address, found)
+                                   : fmt::format("ip -6 address del {}/128 dev {}", address, found);
     findings.fail(check, fmt::format("{} belongs to {}", address, found),
-                  fmt::format("ip -6 address del {}/128 dev {} && {}", address, found, add));
+                  Remedy::by({remove, add}));
   } else if (!can_bind(port.address)) {
-    findings.fail(check,
-                  fmt::format("{} is tentative: duplicate address detection is running, or the "
-                              "link is down",
-                              address),
-                  fmt::format("wait a moment, or: ip -6 address replace {}/128 dev {} nodad",
-                              address, interface));
+    findings.fail(
+        check,
+        fmt::format("{} is tentative: duplicate address detection is running, or the "
+                    "link is down",
+                    address),
+        Remedy::by({fmt::format("ip -6 address replace {}/128 dev {} nodad", address, found)}, {},
+                   "wait a moment, or: "));
   } else {
     findings.ok(check, address);
   }
@@ -126,7 +133,7 @@ void check_segment_routing(const std::string& interface, Findings& findings) {
     findings.ok(interface + ": seg6", "is enabled");
   } else {
     findings.warn(interface + ": seg6", "is off: packets with a segment routing header are dropped",
-                  remedy);
+                  Remedy::by({remedy}));
   }
 }
 
@@ -149,9 +156,9 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
       findings.ok(check, text + " is decapsulated here (End.DT6)");
     } else {
       findings.fail(check, text + " is not decapsulated here (End.DT6)",
-                    fmt::format("ip -6 route replace {}/48 encap seg6local action End.DT6 table "
-                                "local dev {}",
-                                text, port.interface));
+                    Remedy::by({fmt::format("ip -6 route replace {}/48 encap seg6local action "
+                                            "End.DT6 table local dev {}",
+                                            text, port.interface)}));
     }
     return;
   }
@@ -160,7 +167,7 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
     findings.ok(check, text + " is an address of this host");
   } else {
     findings.fail(check, text + " is not an address of this host",
-                  fmt::format("ip -6 address add {}/128 dev lo nodad", text));
+                  Remedy::by({fmt::format("ip -6 address add {}/128 dev lo nodad", text)}));
   }
 }
 
@@ -224,18 +231,46 @@ void check_paths_to(const host::Config& config, HostIndex peer, Findings& findin
   }
 }
 
-std::optional<Ipv6Address> resolve(const std::string& name) {
+std::optional<Ipv6Address> resolve(const std::string& name, wire::IpVersion version) {
   addrinfo hints{};
-  hints.ai_family = AF_INET6;
+  hints.ai_family = version == wire::IpVersion::kV4 ? AF_INET : AF_INET6;
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* list = nullptr;
   if (::getaddrinfo(name.c_str(), nullptr, &hints, &list) != 0) return std::nullopt;
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
+  if (version == wire::IpVersion::kV4) {
+    sockaddr_in first{};
+    std::memcpy(&first, list->ai_addr, sizeof first);
+    return wire::mapped(wire::Ipv4Address(ntohl(first.sin_addr.s_addr)));
+  }
   sockaddr_in6 first{};
   std::memcpy(&first, list->ai_addr, sizeof first);
   Ipv6Address address;
   std::memcpy(address.bytes.data(), &first.sin6_addr, address.bytes.size());
   return address;
+}
+
+// "ip -6 route add fd00::2/128", "ip -4 route add 10.0.1.2/32"
+std::string route_command(const Ipv6Address& to) {
+  const bool is_ipv4 = wire::is_mapped_ipv4(to);
+  return fmt::format("ip {} route add {}/{}", is_ipv4 ? "-4" : "-6", to_string(to),
+                     is_ipv4 ? 32 : 128);
+}
+
+// One of [[peer]]: its address in each plane must be reached by the port of that plane.
+void check_known_peer(const host::Config& config, const host::KnownPeer& peer, Findings& findings) {
+  for (std::size_t plane = 0; plane < config.ports.size(); ++plane) {
+    const datapath::Port& port = config.ports[plane];
+    const Ipv6Address& to = peer.addresses[plane];
+    const std::string check = fmt::format("{}: route to {}", name_of(port), peer.name);
+    const std::string fault = fault_of_route(to, port, false);
+    if (fault.empty()) {
+      findings.ok(check, fmt::format("{} is reached by it", to_string(to)));
+    } else {
+      findings.fail(check, fmt::format("{}: {}", to_string(to), fault),
+                    fmt::format("{} dev {}", route_command(to), name_of(port)));
+    }
+  }
 }
 
 }  // namespace
@@ -277,9 +312,15 @@ void check_peer(const host::Config& config, const std::string& peer, Findings& f
       return;
     }
   }
-  const auto address = resolve(peer);
+  if (const auto known = std::ranges::find(config.peers, peer, &host::KnownPeer::name);
+      known != config.peers.end()) {
+    return check_known_peer(config, *known, findings);
+  }
+  const auto address = resolve(peer, ip_version(config));
   if (!address) {
-    findings.fail("peer", fmt::format("cannot resolve {} to an IPv6 address", peer),
+    findings.fail("peer",
+                  fmt::format("cannot resolve {} to an IPv{} address", peer,
+                              static_cast<int>(ip_version(config))),
                   "give an address, or add the name to /etc/hosts");
     return;
   }
@@ -294,7 +335,7 @@ void check_peer(const host::Config& config, const std::string& peer, Findings& f
     findings.fail("peer",
                   fmt::format("{}: {}", to_string(*address),
                               fault_of_route(*address, config.ports.front(), false)),
-                  fmt::format("ip -6 route add {}/128 via GATEWAY dev {}", to_string(*address),
+                  fmt::format("{} via GATEWAY dev {}", route_command(*address),
                               name_of(config.ports.front())));
   }
 }

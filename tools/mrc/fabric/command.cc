@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -39,7 +41,8 @@ using fabric::UsidPlan;
 CLI::Option* add_file(CLI::App& command, std::string& file) {
   return command
       .add_option("file", file,
-                  "Fabric file (TOML), or a topology of htsim (.topo); - for standard input")
+                  "Fabric or scenario file (TOML), or a topology of htsim (.topo); - for standard "
+                  "input")
       ->type_name("FILE");
 }
 
@@ -95,38 +98,79 @@ class ShapeOptions {
   std::vector<std::pair<const char*, CLI::Option*>> options_{};
 };
 
+struct PlanOptions {
+  std::string file;
+  ShapeOptions shape;
+  std::string parts;
+  std::string cables;
+  bool json = false;
+};
+
+// Standard output has either the plan or the cables.
+int write_cable_list(const Fabric& fabric, const fabric::Parts& parts, const std::string& output) {
+  if (output == "-") {
+    write_cables(fabric, parts, std::cout);
+    return 0;
+  }
+  std::ofstream file(output);
+  write_cables(fabric, parts, file);
+  file << std::flush;
+  return file ? 0 : complain("fabric", fmt::format("cannot write '{}'", output));
+}
+
+void print_plan(const Fabric& fabric, const std::optional<fabric::Parts>& parts, bool json) {
+  const fabric::Plan plan = plan_of(fabric);
+  if (!json) {
+    std::cout << plan_table(fabric, plan);
+    if (parts) std::cout << bill_table(fabric, plan, *parts);
+    return;
+  }
+  nlohmann::ordered_json object = plan_json(fabric, plan);
+  if (parts) object["bill"] = bill_json(fabric, plan, *parts);
+  std::cout << object.dump(2) << '\n';
+}
+
+int plan(const PlanOptions& options) {
+  if (options.file.empty() != options.shape.any()) {
+    return complain("fabric",
+                    "give either a FILE or a fabric by options; see mrc fabric plan --help");
+  }
+  const auto fabric = options.file.empty() ? options.shape.fabric() : load_fabric(options.file);
+  if (!fabric) return complain("fabric", fabric.error());
+  std::optional<fabric::Parts> parts;
+  if (!options.parts.empty()) {
+    auto loaded = load_parts(options.parts);
+    if (!loaded) return complain("fabric", loaded.error());
+    parts = *std::move(loaded);
+  }
+  if (options.cables != "-") print_plan(*fabric, parts, options.json);
+  return options.cables.empty() ? 0 : write_cable_list(*fabric, *parts, options.cables);
+}
+
 void add_plan(CLI::App& parent, int& exit_code) {
-  struct Options {
-    std::string file;
-    ShapeOptions shape;
-    bool json = false;
-  };
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlanOptions>();
   CLI::App* command = parent.add_subcommand(
       "plan", "Switches, links, optics and the cost of failures, compared with one-plane designs");
   add_file(*command, options->file);
   options->shape.add_to(*command);
+  CLI::Option* const parts =
+      command
+          ->add_option("--parts", options->parts,
+                       "Parts file (TOML): power, cost and lengths of cables as well")
+          ->type_name("FILE");
+  command
+      ->add_option("--cables", options->cables,
+                   "Write every cable with its ends, length and part; - for standard output")
+      ->type_name("FILE.csv")
+      ->needs(parts);
   command->add_flag("--json", options->json, "One JSON object, for programs");
   command->footer(
       "Examples:\n"
       "  mrc fabric plan examples/fabrics/published.toml\n"
+      "  mrc fabric plan examples/fabrics/small.toml --parts parts.toml --cables cables.csv\n"
       "  mrc fabric plan --planes 8 --switch-ports 512\n"
       "  mrc fabric plan --planes 4 --racks 64 --hosts-per-rack 32 --uplinks 16 --json");
-  command->callback([options, &exit_code] {
-    if (options->file.empty() != options->shape.any()) {
-      exit_code = complain("fabric",
-                           "give either a FILE or a fabric by options; see mrc fabric plan --help");
-      return;
-    }
-    const auto fabric =
-        options->file.empty() ? options->shape.fabric() : load_fabric(options->file);
-    if (!fabric) {
-      exit_code = complain("fabric", fabric.error());
-      return;
-    }
-    const fabric::Plan plan = plan_of(*fabric);
-    std::cout << (options->json ? plan_json(*fabric, plan) : plan_table(*fabric, plan));
-  });
+  command->callback([options, &exit_code] { exit_code = plan(*options); });
 }
 
 struct PathOptions {

@@ -156,6 +156,8 @@ class Panel {
   void draw(Drawing& on) const {
     on.frame(x_, y_, drawn_.panel_width(), kPanelHeight);
     on.text(x_ + 12, y_ + 22, 14, "start", fmt::format("plane {}", name_of(plane_)));
+    if (fabric_.has_t1()) on.text(x_ + 8, y_ + (kT1Y + kT0Y) / 2, 11, "start", uplink_speed());
+    on.text(x_ + 8, y_ + kT0Y + 28, 11, "start", host_link_speed());  // left of the links
     for (std::size_t rack = 0; rack < drawn_.racks.size(); ++rack) draw_links(on, rack);
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
       draw_switch(on, {plane_, Tier::kT1, drawn_.t1s[i]}, t1_x(i), y_ + kT1Y);
@@ -176,15 +178,25 @@ class Panel {
     return t0_x(rack) + (static_cast<double>(at) - middle) * kHostStep;
   }
 
+  [[nodiscard]] std::string uplink_speed() const {
+    return text::human_rate(static_cast<double>(fabric_.shape().uplink_bits_per_second));
+  }
+  [[nodiscard]] std::string host_link_speed() const {
+    return text::human_rate(static_cast<double>(fabric_.shape().host_link_bits_per_second));
+  }
+
   void draw_links(Drawing& on, std::size_t rack) const {
     using enum LinkId::Kind;
+    const auto titled = [](const LinkId& link, const std::string& speed) {
+      return fmt::format("{}, {}", name_of(link), speed);
+    };
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
       on.link(t0_x(rack), y_ + kT0Y, t1_x(i), y_ + kT1Y, colour_,
-              name_of(LinkId{kUplink, plane_, drawn_.racks[rack], drawn_.t1s[i]}));
+              titled({kUplink, plane_, drawn_.racks[rack], drawn_.t1s[i]}, uplink_speed()));
     }
     for (std::size_t i = 0; i < drawn_.downlinks.size(); ++i) {
       on.link(t0_x(rack), y_ + kT0Y, host_x(rack, i), y_ + kHostY, colour_,
-              name_of(LinkId{kHost, plane_, drawn_.racks[rack], drawn_.downlinks[i]}));
+              titled({kHost, plane_, drawn_.racks[rack], drawn_.downlinks[i]}, host_link_speed()));
     }
   }
 

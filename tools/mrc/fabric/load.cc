@@ -1,45 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/mrc/fabric/load.h"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <optional>
+#include <utility>
+#include <vector>
 
 #include "openmrc/fabric/fabric_file.h"
+#include "openmrc/text/file_limits.h"
+#include "tools/mrc/read_file.h"
 
 namespace openmrc::tools {
 namespace {
 
-std::optional<std::string> read_file_or_input(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path);
-    if (!file) return std::nullopt;
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return std::nullopt;
-  return text;
+std::string errors_text(std::vector<text::FileError> errors, const std::string& path) {
+  for (text::FileError& error : errors) error.file = path;
+  return to_string(errors);
 }
 
 }  // namespace
 
 Result<fabric::Fabric, std::string> load_fabric(const std::string& path) {
-  const auto text = read_file_or_input(path);
-  if (!text) {
-    return failure(
-        fmt::format("cannot read '{}': check that it exists and that you may read it", path));
-  }
-  auto shape = path.ends_with(".topo") ? fabric::parse_htsim_topology(*text)
-                                       : fabric::parse_fabric_toml(*text);
-  if (!shape) {
-    for (text::FileError& error : shape.error()) error.file = path;
-    return failure(to_string(shape.error()));
-  }
+  const bool is_htsim = path.ends_with(".topo");
+  const auto text = read_file(path, is_htsim ? text::kTopologyBytesMax : text::kTomlBytesMax);
+  if (!text) return failure(text.error());
+  auto shape = is_htsim ? fabric::parse_htsim_topology(*text) : fabric::parse_fabric_toml(*text);
+  if (!shape) return failure(errors_text(std::move(shape.error()), path));
   return fabric::Fabric::make(*shape).value();
+}
+
+Result<fabric::Parts, std::string> load_parts(const std::string& path) {
+  const auto text = read_file(path, text::kTomlBytesMax);
+  if (!text) return failure(text.error());
+  auto parts = fabric::parse_parts_toml(*text);
+  if (!parts) return failure(errors_text(std::move(parts.error()), path));
+  return *std::move(parts);
 }
 
 }  // namespace openmrc::tools

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "openmrc/text/numbers.h"
+#include "tools/mrc/fabric/plan_columns.h"
 #include "tools/mrc/fabric/text.h"
 
 namespace openmrc::tools {
@@ -18,46 +18,12 @@ using fabric::Plan;
 
 constexpr std::string_view kNone = "-";
 
-// The fabric first, then what it is compared with.
-std::vector<const Design*> columns_of(const Plan& plan) {
-  std::vector<const Design*> columns{&plan.fabric};
-  if (plan.three_tiers) columns.push_back(&*plan.three_tiers);
-  if (plan.same_hosts) columns.push_back(&*plan.same_hosts);
-  return columns;
-}
-
-// Aligned: what it is to the left, figures to the right.
-class Table {
- public:
-  explicit Table(std::vector<const Design*> columns) : columns_(std::move(columns)) {}
-
-  void heading(std::string_view text) { text_ += fmt::format("\n{}\n", text); }
-
-  template <class Cell>  // Design to string
-  void row(std::string_view what, const Cell& cell) {
-    std::string line = fmt::format("{:<38}", what);
-    for (const Design* column : columns_) line += fmt::format("{:>16}", cell(*column));
-    text_ += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-  }
-
-  void titles(const std::array<std::string_view, 3>& titles) {
-    std::size_t at = 0;
-    row("", [&](const Design&) { return titles[at++]; });
-  }
-
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::vector<const Design*> columns_;
-  std::string text_{};
-};
-
 std::string share_text(double share) {
   if (share == 0) return std::string(kNone);
   return share == 1 ? "all" : fmt::format("{:.3g} %", 100 * share);
 }
 
-void add_parts(Table& table, const Plan& plan) {
+void add_parts(PlanTable& table, const Plan& plan) {
   table.row("planes", [](const Design& d) { return fmt::to_string(d.planes); });
   table.row("tiers", [](const Design& d) { return fmt::to_string(d.switches.size()); });
   table.row("hosts", [](const Design& d) { return text::grouped(d.hosts); });
@@ -83,7 +49,7 @@ void add_parts(Table& table, const Plan& plan) {
             [&](const Design& d) { return per_host(d, d.transceivers, 1); });
 }
 
-void add_reach(Table& table) {
+void add_reach(PlanTable& table) {
   table.row("longest path, in switches",
             [](const Design& d) { return fmt::to_string(d.longest_path); });
   table.row("hosts at one T0", [](const Design& d) { return text::grouped(d.hosts_per_t0); });
@@ -93,7 +59,7 @@ void add_reach(Table& table) {
             [](const Design& d) { return fmt::format("{:.3g}", d.oversubscription); });
 }
 
-void add_losses(Table& table) {
+void add_losses(PlanTable& table) {
   table.heading("One failure takes, of the bandwidth of each host that it touches");
   table.row("  NIC port", [](const Design& d) { return share_text(d.loss.nic_port); });
   table.row("  T0", [](const Design& d) { return share_text(d.loss.t0); });
@@ -117,6 +83,20 @@ Ratios per_host(const Design& fabric, const Design& other) {
       hosts * static_cast<double>(fabric.transceivers) / static_cast<double>(other.transceivers)};
 }
 
+// What is compared has full bisection: with fewer uplinks less is bought, and less is there.
+std::string caveat(const Plan& plan) {
+  const double times = plan.fabric.oversubscription;
+  if (times <= 1) return {};
+  const Ratios ratios = per_host(plan.fabric, *plan.same_hosts);
+  return fmt::format(
+      "But this fabric is oversubscribed {0:.3g} : 1, and the others are not: between racks it "
+      "has\n"
+      "1/{0:.3g} of their bandwidth. For the same bandwidth between halves it takes {1:.2f} of "
+      "the\n"
+      "switches and {2:.2f} of the optics of one plane with as many hosts.\n",
+      times, ratios.switches * times, ratios.optics * times);
+}
+
 std::string comparison(const Plan& plan) {
   if (!plan.three_tiers || !plan.same_hosts) {
     return fmt::format("\nNo comparison: a switch of {} does not have four ports of {}.\n",
@@ -129,7 +109,7 @@ std::string comparison(const Plan& plan) {
                        ratios.switches, ratios.optics, what);
   };
   return "\n" + line(*plan.three_tiers, "three tiers on one plane") +
-         line(*plan.same_hosts, "one plane with as many hosts") +
+         line(*plan.same_hosts, "one plane with as many hosts") + caveat(plan) +
          fmt::format(
              "Compared with: one plane of full bisection, from switches of the same {}, as {} x "
              "{}.\n",
@@ -186,7 +166,7 @@ std::string one_line(const fabric::Fabric& fabric) {
 }
 
 std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {
-  Table table(columns_of(plan));
+  PlanTable table(plan);
   table.titles({"this fabric", "one plane,", "one plane,"});
   table.titles({"", "three tiers", "as many hosts"});
   add_parts(table, plan);
@@ -199,7 +179,7 @@ std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {
       one_line(fabric), table.text(), comparison(plan));
 }
 
-std::string plan_json(const fabric::Fabric& fabric, const Plan& plan) {
+nlohmann::ordered_json plan_json(const fabric::Fabric& fabric, const Plan& plan) {
   nlohmann::ordered_json json{{"shape", shape_json(fabric.shape())},
                               {"switch_bits_per_second", plan.switch_bits_per_second},
                               {"switch_ports_at_host_speed", plan.radix},
@@ -208,7 +188,7 @@ std::string plan_json(const fabric::Fabric& fabric, const Plan& plan) {
                               {"same_hosts", nullptr}};
   if (plan.three_tiers) json["three_tiers"] = design_json(*plan.three_tiers);
   if (plan.same_hosts) json["same_hosts"] = design_json(*plan.same_hosts);
-  return json.dump(2) + "\n";
+  return json;
 }
 
 }  // namespace openmrc::tools

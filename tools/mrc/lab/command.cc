@@ -2,6 +2,7 @@
 #include "tools/mrc/lab/command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -12,14 +13,18 @@
 #include <vector>
 
 #include "openmrc/fabric/names.h"
+#include "openmrc/host/interrupt.h"
 #include "openmrc/lab/build.h"
 #include "openmrc/lab/exec.h"
 #include "openmrc/lab/faults.h"
 #include "openmrc/lab/soft_switch.h"
 #include "openmrc/lab/spec.h"
 #include "openmrc/text/units.h"
+#include "tools/mrc/colour.h"
 #include "tools/mrc/complaint.h"
+#include "tools/mrc/lab/capture_command.h"
 #include "tools/mrc/lab/cli.h"
+#include "tools/mrc/lab/demo/command.h"
 #include "tools/mrc/lab/fault_command.h"
 #include "tools/mrc/lab/view.h"
 
@@ -39,14 +44,20 @@ struct UpOptions {
   std::uint32_t hosts = 4;
   std::string rate;
   std::uint32_t mtu = 9000;
-  std::string mode = "srv6";
+  int ip = 6;
+  std::string mode;  // empty: what suits the IP version
   std::string switches = "kernel";
   bool dry_run = false;
 };
 
 Result<Spec, std::string> spec_of(const UpOptions& options) {
-  Spec spec{.name = options.name, .shape = {}, .bits_per_second = {}, .mtu = options.mtu};
-  spec.mode = *lab::mode_named(options.mode);
+  Spec spec{.name = lab::usual_name(options.name),
+            .shape = {},
+            .bits_per_second = {},
+            .mtu = options.mtu};
+  spec.ip = static_cast<wire::IpVersion>(options.ip);
+  const lab::Mode usual = options.ip == 4 ? lab::Mode::kUdp : lab::Mode::kSrv6;
+  spec.mode = options.mode.empty() ? usual : *lab::mode_named(options.mode);
   spec.switches = *lab::switches_named(options.switches);
   if (options.t0 == 0 || options.hosts % options.t0 != 0) {
     return failure(fmt::format(
@@ -93,6 +104,9 @@ void add_up(CLI::App& parent, int& exit_code) {
   command->add_option("--rate", options->rate, "Rate of every link, e.g. 1gbit; default unlimited")
       ->type_name("RATE");
   command->add_option("--mtu", options->mtu, "MTU of every link; default 9000")->type_name("BYTES");
+  command->add_option("--ip", options->ip, "IP version, 4 or 6; default 6. 4: no IPv6 at all")
+      ->check(CLI::IsMember({4, 6}))
+      ->type_name("VERSION");
   command->add_option("--mode", options->mode, "Transport mode of hosts: srv6, usid or udp")
       ->check(CLI::IsMember({"srv6", "usid", "udp"}))
       ->type_name("MODE");
@@ -104,6 +118,7 @@ void add_up(CLI::App& parent, int& exit_code) {
       "Examples:\n"
       "  sudo mrc lab up\n"
       "  sudo mrc lab up slow --rate 100mbit\n"
+      "  sudo mrc lab up four --planes 2 --ip 4\n"
       "  mrc lab up --planes 2 --t0 1 --hosts 2 --dry-run");
   command->callback([options, &exit_code] {
     const auto spec = spec_of(*options);
@@ -124,14 +139,18 @@ struct DownOptions {
 
 int down(const DownOptions& options) {
   const auto there = lab::labs_there();
-  if (!options.all && !lab::is_lab_name(options.name)) {
-    return complain("lab", fmt::format("invalid lab name '{}'", options.name));
+  const std::string chosen = lab::usual_name(options.name);
+  if (!options.all && !lab::is_lab_name(chosen)) {
+    return complain("lab", fmt::format("invalid lab name '{}'", chosen));
   }
-  if (!options.all && std::ranges::find(there, options.name) == there.end()) {
-    std::cout << fmt::format("No lab '{}'.\n", options.name);
+  if (!options.all && std::ranges::find(there, chosen) == there.end()) {
+    std::cout << fmt::format("No lab '{}'.{}\n", chosen,
+                             there.empty() ? "" : " Others are there: mrc lab list.");
     return 0;
   }
-  for (const std::string& name : options.all ? there : std::vector{options.name}) {
+  for (const std::string& name : options.all ? there : std::vector{chosen}) {
+    if (host::interrupted())
+      return complain("lab", "interrupted; 'mrc lab list' shows what is left");
     if (const auto removed = lab::remove(name); !removed) return complain("lab", removed.error());
     std::cout << fmt::format("The lab '{}' is removed.\n", name);
   }
@@ -163,15 +182,16 @@ struct ViewOptions {
 };
 
 int status(const ViewOptions& options) {
-  const auto spec = lab::load(options.name);
+  const auto spec = lab::load_chosen(options.name);
   if (!spec) return complain("lab", spec.error());
   const auto states = states_of(*spec);
-  std::cout << (options.json ? status_json(*spec, states) : status_text(*spec, states));
+  std::cout << (options.json ? status_json(*spec, states)
+                             : status_text(*spec, states, tools::wants_colour(STDOUT_FILENO)));
   return 0;
 }
 
 int picture(const ViewOptions& options) {
-  const auto spec = lab::load(options.name);
+  const auto spec = lab::load_chosen(options.name);
   if (!spec) return complain("lab", spec.error());
   std::cout << draw(*spec, states_of(*spec));
   return 0;
@@ -179,7 +199,7 @@ int picture(const ViewOptions& options) {
 
 void add_views(CLI::App& parent, int& exit_code) {
   const auto options = std::make_shared<ViewOptions>();
-  CLI::App* command = parent.add_subcommand("status", "What is up, cut, lossy or flapping");
+  CLI::App* command = parent.add_subcommand("status", "What is up, cut, lossy, silent or flapping");
   add_name(*command, options->name);
   command->add_flag("--json", options->json, "One JSON object, for programs");
   command->callback(
@@ -209,11 +229,15 @@ void add_exec(CLI::App& parent, int& exit_code) {
       "  sudo mrc lab exec h0 ping -c 3 h1");
   command->callback([options, command, &parent, &exit_code] {
     as_root(exit_code, [&] {
-      std::vector<std::string> program = command->remaining();
-      std::ranges::move(parent.remaining(), std::back_inserter(program));
-      const auto spec = lab::load(options->lab);
+      std::vector<std::string> words = command->remaining();
+      std::ranges::move(parent.remaining(), std::back_inserter(words));
+      words.insert(words.begin(), options->host);
+      lab::take_name(options->lab, words);
+      const auto spec = lab::load_chosen(options->lab);
       if (!spec) return complain("lab", spec.error());
-      const auto host = parse_host(spec->fabric(), options->host);
+      if (words.empty()) return complain("lab", "name a host, such as h0");
+      const auto host = parse_host(spec->fabric(), words.front());
+      const std::vector<std::string> program(words.begin() + 1, words.end());
       if (!host) return complain("lab", to_string(host.error()));
       return complain("lab", lab::execute(*spec, *host, program));  // it does not come back
     });
@@ -227,7 +251,7 @@ void add_soft_switch(CLI::App& parent, int& exit_code) {
   add_name(*command, *name);
   command->callback([name, &exit_code] {
     as_root(exit_code, [&] {
-      const auto spec = lab::load(*name);
+      const auto spec = lab::load_spec(*name);
       return spec ? be_soft_switch(*spec) : complain("lab", spec.error());
     });
   });
@@ -249,10 +273,12 @@ void add_lab_command(CLI::App& app, int& exit_code) {
     }
     std::cout << command->help("mrc");
   });
+  add_demo_command(*command, exit_code);
   add_up(*command, exit_code);
   add_views(*command, exit_code);
   add_exec(*command, exit_code);
   add_fault_commands(*command, exit_code);
+  add_capture_command(*command, exit_code);
   add_list(*command);
   add_down(*command, exit_code);
   add_soft_switch(*command, exit_code);

@@ -90,14 +90,25 @@ void print_moment(bool json, std::string_view done, const std::vector<LinkId>& l
   for (std::size_t i = 0; i < links.size() && i < kNamed; ++i) {
     names += (i == 0 ? "" : ", ") + name_of(links[i]);
   }
+  if (links.empty()) names = "no link was broken; all were set up again";
   if (links.size() > kNamed) names += fmt::format(" and {} more", links.size() - kNamed);
   std::cout << fmt::format("{}: {} in {:.1f} ms, done at {} ns\n", done, names,
                            static_cast<double>(moment.done_ns - moment.began_ns) / 1e6,
                            moment.done_ns);
 }
 
-int cut(const FaultOptions& options) {
-  const auto spec = lab::load(options.lab);
+// Those that something is wrong with.
+std::vector<LinkId> broken_of(const Spec& spec, std::vector<LinkId> links) {
+  const lab::LinkStates states = states_of(spec);
+  std::erase_if(
+      links, [&](const LinkId& link) { return states.at(link).condition == lab::Condition::kUp; });
+  return links;
+}
+
+int cut(FaultOptions options) {
+  lab::take_name(options.lab, options.what);
+  if (options.what.empty()) return complain("lab", "name what to cut, such as p2 or h0/p2");
+  const auto spec = lab::load_chosen(options.lab);
   if (!spec) return complain("lab", spec.error());
   const auto links = links_named(*spec, options.what);
   if (!links) return complain("lab", links.error());
@@ -109,15 +120,18 @@ int cut(const FaultOptions& options) {
   return 0;
 }
 
-int heal(const FaultOptions& options) {
-  const auto spec = lab::load(options.lab);
+int heal(FaultOptions options) {
+  lab::take_name(options.lab, options.what);
+  const auto spec = lab::load_chosen(options.lab);
   if (!spec) return complain("lab", spec.error());
   auto links = links_named(*spec, options.what);
   if (!links) return complain("lab", links.error());
   if (options.what.empty()) links = lab::all_links(spec->fabric());
+  // All are set up again, because more may have been changed by hand than is seen.
+  const std::vector<LinkId> broken = broken_of(*spec, *links);
   const auto moment = heal(*spec, *links);
   if (!moment) return complain("lab", moment.error());
-  print_moment(options.json, "healed", *links, *moment);
+  print_moment(options.json, "healed", broken, *moment);
   return 0;
 }
 
@@ -134,7 +148,8 @@ void add_cut(CLI::App& parent, int& exit_code) {
                     "Set the host's own port administratively down, instead of pulling its cable");
   command->add_flag("--silent", options->silent, "Drop all packets silently: the carrier stays up");
   command
-      ->add_option("--loss", options->loss, "Drop only this share of packets, at random, e.g. 20%")
+      ->add_option("--loss", options->loss,
+                   "Drop only this share of packets, at random, e.g. 20% or 0.2")
       ->type_name("SHARE");
   command->add_flag("--json", options->json, "The time it took effect, for programs");
   command->footer(
@@ -157,16 +172,18 @@ void add_heal(CLI::App& parent, int& exit_code) {
 
 struct FlapOptions {
   std::string lab;
-  std::string link;
+  std::vector<std::string> link;  // behind the name of the lab, or alone
   double hz = 10;
   std::string span = "5s";
 };
 
-int flap_link(const FlapOptions& options) {
+int flap_link(FlapOptions options) {
   constexpr double kHzMax = 50;  // beyond it a heal takes longer than half a turn
-  const auto spec = lab::load(options.lab);
+  lab::take_name(options.lab, options.link);
+  if (options.link.size() != 1) return complain("lab", "name one link, such as h0/p2");
+  const auto spec = lab::load_chosen(options.lab);
   if (!spec) return complain("lab", spec.error());
-  const auto link = parse_link(spec->fabric(), options.link);
+  const auto link = parse_link(spec->fabric(), options.link.front());
   if (!link) return complain("lab", to_string(link.error()));
   const auto span = text::parse_duration(options.span);
   if (!span) return complain("lab", span.error());
@@ -185,6 +202,7 @@ void add_flap(CLI::App& parent, int& exit_code) {
       parent.add_subcommand("flap", "Cut and heal a link in turn; it is healed at the end");
   add_lab_option(*command, options->lab);
   command->add_option("link", options->link, "Link, such as p2.t0-1/up0 or h0/p2")
+      ->expected(1, 2)
       ->type_name("LINK")
       ->required();
   command->add_option("--hz", options->hz, "Flaps per second; default 10")->type_name("N");
@@ -218,7 +236,7 @@ void print_event(bool json, const lab::ChaosEvent& event) {
 }
 
 int chaos(const ChaosOptions& options) {
-  const auto spec = lab::load(options.lab);
+  const auto spec = lab::load_chosen(options.lab);
   if (!spec) return complain("lab", spec.error());
   if (spec->shape.planes < 2)
     return complain("lab", "chaos keeps one plane intact: it needs a lab with at least two");
@@ -239,7 +257,7 @@ void add_chaos(CLI::App& parent, int& exit_code) {
   CLI::App* command = parent.add_subcommand(
       "chaos",
       "Inject random faults; at least one plane is intact at any time, and all at the end");
-  add_lab_option(*command, options->lab);
+  lab::add_name(*command, options->lab);
   command->add_option("--seed", options->seed, "Seed of the faults; default 1")->type_name("N");
   command->add_option("--for", options->span, "Duration; default 60s")->type_name("TIME");
   command->add_flag("--json", options->json, "A JSON object a line, for programs");

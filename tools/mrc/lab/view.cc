@@ -11,6 +11,7 @@
 
 #include "openmrc/lab/layout.h"
 #include "openmrc/lab/netns.h"
+#include "tools/mrc/colour.h"
 
 namespace openmrc::lab {
 namespace {
@@ -29,6 +30,7 @@ char mark_of(Condition condition) {
     case Condition::kCut: return 'x';
     case Condition::kPortDown: return '_';
     case Condition::kLossy: return '~';
+    case Condition::kSilent: return '!';
     case Condition::kFlapping: return '%';
     case Condition::kMissing: return '?';
   }
@@ -89,8 +91,9 @@ class PlanePicture {
 
 std::string legend(const LinkStates& states) {
   std::string text;
-  for (const Condition condition : {Condition::kCut, Condition::kPortDown, Condition::kLossy,
-                                    Condition::kFlapping, Condition::kMissing}) {
+  for (const Condition condition :
+       {Condition::kCut, Condition::kPortDown, Condition::kLossy, Condition::kSilent,
+        Condition::kFlapping, Condition::kMissing}) {
     const auto is = [&](const auto& entry) { return entry.second.condition == condition; };
     if (std::ranges::any_of(states, is)) {
       text += fmt::format("{}{} {}", text.empty() ? "  " : ",  ", mark_of(condition),
@@ -105,6 +108,27 @@ std::string condition_text(const LinkState& state) {
   std::string text(name_of(state.condition));
   if (state.condition == Condition::kLossy) text += fmt::format(", {:g} %", state.loss / 100.0);
   return text;
+}
+
+tools::Colour colour_of(Condition condition) {
+  switch (condition) {
+    case Condition::kUp: return tools::Colour::kGood;
+    case Condition::kLossy:
+    case Condition::kFlapping: return tools::Colour::kWarning;
+    case Condition::kCut:
+    case Condition::kPortDown:
+    case Condition::kSilent:
+    case Condition::kMissing: break;
+  }
+  return tools::Colour::kBad;
+}
+
+// "3/4", green if all are up, red if none is.
+std::string ports_text(std::uint32_t up, std::uint32_t all, bool coloured) {
+  const tools::Colour colour = up == all ? tools::Colour::kGood
+                               : up == 0 ? tools::Colour::kBad
+                                         : tools::Colour::kWarning;
+  return tools::painted(fmt::format("{:<9}", fmt::format("{}/{}", up, all)), colour, coloured);
 }
 
 std::size_t count_of(const LinkStates& states, Condition condition) {
@@ -127,7 +151,8 @@ std::size_t processes_of(const Spec& spec, HostIndex host) {
 
 bool port_is_up(const Spec& spec, const LinkStates& states, HostIndex host, std::uint32_t plane) {
   const auto condition = states.at(spec.fabric().host_link(host, plane_at(plane))).condition;
-  return condition == Condition::kUp || condition == Condition::kLossy;
+  return condition == Condition::kUp || condition == Condition::kLossy ||
+         condition == Condition::kSilent;
 }
 
 // A switch that no link leads to.
@@ -141,14 +166,14 @@ bool is_isolated(const Spec& spec, const LinkStates& states, const SwitchId& id)
 nlohmann::ordered_json host_json(const Spec& spec, const LinkStates& states, HostIndex host) {
   auto ports = nlohmann::ordered_json::array();
   for (std::uint32_t i = 0; i < spec.shape.planes; ++i) {
-    const auto address = fabric::UsidPlan(spec.fabric()).inner_address(host, plane_at(i));
+    const auto address = data_address(spec, host, plane_at(i));
     ports.push_back({{"interface", name_of(plane_at(i))},
                      {"address", to_string(address)},
                      {"up", port_is_up(spec, states, host, i)}});
   }
   return {{"name", name_of(host)},
           {"namespace", space_of(spec.name, host)},
-          {"management", management_address(host)},
+          {"management", management_address(spec, host)},
           {"config", config_file(spec.name, host).string()},
           {"processes", processes_of(spec, host)},
           {"ports", ports}};
@@ -159,7 +184,7 @@ nlohmann::ordered_json link_json(const Spec& spec, const LinkId& link, const Lin
   nlohmann::ordered_json json{{"name", name_of(link)},
                               {"state", name_of(state.condition)},
                               {"ends", nlohmann::ordered_json::array()}};
-  if (state.condition == Condition::kLossy) json["loss"] = state.loss / 1e4;
+  if (state.loss > 0) json["loss"] = state.loss / 1e4;
   for (const End* end : {&cable.t0, &cable.far}) {
     json["ends"].push_back({{"namespace", end->space}, {"interface", end->interface}});
   }
@@ -192,23 +217,27 @@ std::string draw(const Spec& spec, const LinkStates& states) {
   return text + legend(states);
 }
 
-std::string status_text(const Spec& spec, const LinkStates& states) {
+std::string status_text(const Spec& spec, const LinkStates& states, bool coloured) {
   std::string text = fmt::format("lab '{}': {}\n\n", spec.name, describe(spec));
-  text += fmt::format("  {:<6} {:<22} {:<9} {}\n", "host", "management", "ports up", "processes");
+  const std::string head =
+      fmt::format("  {:<6} {:<22} {:<9} {}", "host", "management", "ports up", "processes");
+  text += tools::painted(head, tools::Colour::kStrong, coloured) + "\n";
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
     const HostIndex host(i);
     std::uint32_t up = 0;
     for (std::uint32_t p = 0; p < spec.shape.planes; ++p) {
       if (port_is_up(spec, states, host, p)) ++up;
     }
-    text += fmt::format("  {:<6} {:<22} {:<9} {}\n", name_of(host), management_address(host),
-                        fmt::format("{}/{}", up, spec.shape.planes), processes_of(spec, host));
+    text += fmt::format("  {:<6} {:<22} {} {}\n", name_of(host), management_address(spec, host),
+                        ports_text(up, spec.shape.planes, coloured), processes_of(spec, host));
   }
   const std::size_t up = count_of(states, Condition::kUp);
   text += fmt::format("\n  links: {} of {} up\n", up, states.size());
   for (const auto& [link, state] : states) {
     if (state.condition == Condition::kUp) continue;
-    text += fmt::format("    {:<14} {:<12} {}\n", name_of(link), condition_text(state),
+    const std::string condition = fmt::format("{:<12}", condition_text(state));
+    text += fmt::format("    {:<14} {} {}\n", name_of(link),
+                        tools::painted(condition, colour_of(state.condition), coloured),
                         link_text(spec, link));
   }
   const auto switches = all_switches(spec.fabric());

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "openmrc/host/clock.h"
+#include "openmrc/host/exchange_handshake.h"
 #include "openmrc/host/interrupt.h"
 #include "tools/mrc/perf/pattern.h"
 
@@ -18,6 +19,8 @@ using host::now;
 constexpr std::uint32_t kCountMark = 1u << 31;  // an immediate that counts compared messages
 constexpr Duration kLookInterval = milliseconds(100);
 constexpr Duration kResultTimeout = seconds(10);
+// After Ctrl-C what is in flight may still arrive, for so long.
+constexpr Duration kDrainMax = milliseconds(300);
 constexpr char kDone[] = R"({"done":true})";
 
 // What was posted, by its lane and its kind.
@@ -30,28 +33,31 @@ host::WorkId work_id(std::size_t lane, Kind kind) {
 
 BandwidthRun::BandwidthRun(PerfSession& session, const PerfOptions& options)
     : session_(session),
-      options_(options),
       plan_(session.plan()),
       sends_(!session.is_server() || session.plan().both_ways),
       lanes_(session.lanes().size()),
       live_(session, options) {}
 
-Result<void, host::Error> BandwidthRun::run() {
-  if (plan_.verify) {
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      // Messages of the peer, and its counts of ours.
-      for (std::size_t i = 0; i < 2 * session_.slots(); ++i) {
-        (void)session_.lanes()[lane].qp->post_receive(work_id(lane, Kind::kReceive));
-      }
+// For messages of the peer, and its counts of ours.
+void BandwidthRun::post_receives() {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    for (std::size_t i = 0; i < 2 * session_.slots(); ++i) {
+      (void)session_.lanes()[lane].qp->post_receive(work_id(lane, Kind::kReceive));
     }
   }
+}
+
+Result<void, host::Error> BandwidthRun::run() {
+  if (plan_.verify) post_receives();
   if (auto met = session_.barrier(kResultTimeout); !met) return failure(std::move(met.error()));
   begin_ = last_look_ = peak_from_ = now();
+  live_.begin(begin_);
   if (sends_) {
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) post_on(lane);
   }
   std::array<Completion, 64> completions;
   while (status_ && !(said_done_ && peer_done_)) {
+    if (gives_up()) return end_early();
     const std::size_t count = session_.completions().wait(completions, kLookInterval);
     for (std::size_t i = 0; i < count && status_; ++i) handle(completions[i]);
     if (now() >= last_look_ + kLookInterval) look_around();
@@ -59,9 +65,27 @@ Result<void, host::Error> BandwidthRun::run() {
       said_done_ = true;
       (void)session_.control().send(kDone);
     }
-    if (said_done_ && !peer_done_) (void)hear_control(nanoseconds(0));
+    if (said_done_ && !peer_done_ && status_) hear_control();
   }
+  live_.finish(now(), result_.bytes);
   return status_;
+}
+
+// A server has nobody to wait for; a client has its own writes.
+bool BandwidthRun::gives_up() {
+  if (!host::interrupted()) return false;
+  if (session_.is_server()) return true;
+  if (interrupted_at_ == Instant{}) interrupted_at_ = now();
+  return now() >= interrupted_at_ + kDrainMax;
+}
+
+// A peer that has sent all that it wanted to is told the usual end; another one, why it ends.
+Result<void, host::Error> BandwidthRun::end_early() {
+  if (peer_done_) {
+    (void)session_.control().send(kDone, kDrainMax);
+    return {};
+  }
+  return failure(session_.interrupted());
 }
 
 bool BandwidthRun::has_room(const LaneState& state) const {
@@ -111,7 +135,9 @@ void BandwidthRun::handle(const Completion& completion) {
   const std::uint32_t ahead =
       (static_cast<std::uint32_t>(state.posted) - completion.immediate.raw()) & ~kCountMark;
   const std::uint32_t compared = static_cast<std::uint32_t>(state.posted) - ahead;
-  not_compared_ -= compared - state.compared_by_peer;
+  const std::uint32_t more = compared - state.compared_by_peer;
+  not_compared_ -= more;
+  result_.verified_by_peer += more;
   state.compared_by_peer = compared;
   post_on(lane);
 }
@@ -119,6 +145,7 @@ void BandwidthRun::handle(const Completion& completion) {
 void BandwidthRun::on_completed(std::size_t lane) {
   ++lanes_[lane].completed;
   --in_flight_;
+  if (said_done_) return;  // sent before the time was up, and not part of it
   ++result_.messages;
   result_.bytes += plan_.size;
   const Instant at = now();
@@ -168,7 +195,11 @@ bool BandwidthRun::time_is_up() const {
   return now() >= begin_ + Duration(static_cast<std::int64_t>(plan_.seconds * 1e9));
 }
 
+// When a time is up, what is in flight is left: deep queues would take as long again. Two things
+// are waited for: a message to measure at all, and what is to be verified.
 bool BandwidthRun::sending_is_over() const {
+  const bool leaves_rest = plan_.seconds > 0 && !plan_.verify && result_.messages > 0;
+  if (time_is_up() && leaves_rest) return true;
   if (in_flight_ > 0 || not_compared_ > 0) return false;
   return time_is_up() ||
          (plan_.iterations > 0 && result_.messages == plan_.iterations * lanes_.size());
@@ -177,28 +208,30 @@ bool BandwidthRun::sending_is_over() const {
 void BandwidthRun::look_around() {
   last_look_ = now();
   live_.show(last_look_, result_.bytes);
-  if (!peer_done_) {
-    if (auto heard = hear_control(nanoseconds(0)); !heard) status_ = std::move(heard);
-  }
+  hear_control();
 }
 
 // What the peer says, if anything.
-Result<void, host::Error> BandwidthRun::hear_control(Duration wait) {
-  const auto line = session_.control().receive(wait);
+void BandwidthRun::hear_control() {
+  const auto line = session_.control().receive(nanoseconds(0));
   if (line) {
-    peer_done_ = *line == kDone;
-    return {};
+    if (const auto reason = host::refusal_in(*line)) fail(session_.ended_by_peer(*reason));
+    peer_done_ = peer_done_ || *line == kDone;
+    return;
   }
-  if (line.error().fault == host::ExchangeFault::kTimeout) return {};
-  return failure(host::Error{
-      .what = fmt::format("the process at {} has exited: {}; {} writes were in flight",
-                          session_.peer_name(), to_string(line.error()), in_flight_),
-      .remedy = fmt::format("find out why it exited, and restart it: mrc perf write-bw (on {})",
-                            session_.peer_name())});
+  if (line.error().fault == host::ExchangeFault::kTimeout) return;
+  fail(fmt::format("the process at {} has exited: {}; {} writes were in flight",
+                   session_.peer_name(), to_string(line.error()), in_flight_),
+       fmt::format("find out why it exited, and restart it: mrc perf write-bw (on {})",
+                   session_.peer_name()));
 }
 
 void BandwidthRun::fail(std::string what, std::string remedy) {
-  if (status_) status_ = failure(host::Error{.what = std::move(what), .remedy = std::move(remedy)});
+  fail(host::Error{.what = std::move(what), .remedy = std::move(remedy)});
+}
+
+void BandwidthRun::fail(host::Error error) {
+  if (status_) status_ = failure(std::move(error));
 }
 
 }  // namespace openmrc::tools

@@ -15,9 +15,10 @@ namespace openmrc::tools {
 struct BandwidthResult {
   std::uint64_t messages = 0;  // that this side has sent
   std::uint64_t bytes = 0;
-  Duration time{};                   // from the first post to the last completion
-  double peak_bytes_per_second = 0;  // the best tenth of a second
-  std::uint64_t verified = 0;        // messages of the peer that were compared byte by byte
+  Duration time{};                     // from the first post to the last completion
+  double peak_bytes_per_second = 0;    // the best tenth of a second
+  std::uint64_t verified = 0;          // messages of the peer that were compared byte by byte
+  std::uint64_t verified_by_peer = 0;  // messages of this side that the peer has compared
 };
 
 // Keeps a number of writes in flight, on all lanes, and verifies what arrives.
@@ -42,20 +43,23 @@ class BandwidthRun {
     std::uint32_t credits_out = 0;  // writes of ours that only carry a count
   };
 
+  void post_receives();
   void post_on(std::size_t lane);
   [[nodiscard]] bool has_room(const LaneState& state) const;
   void handle(const host::Completion& completion);
   void on_message(std::size_t lane);
   void on_completed(std::size_t lane);
   void look_around();
+  [[nodiscard]] bool gives_up();
+  [[nodiscard]] Result<void, host::Error> end_early();
   [[nodiscard]] bool time_is_up() const;
   [[nodiscard]] bool sending_is_over() const;
   void note_peak(Instant at);
   void fail(std::string what, std::string remedy = {});
-  [[nodiscard]] Result<void, host::Error> hear_control(Duration wait);
+  void fail(host::Error error);
+  void hear_control();
 
   PerfSession& session_;
-  const PerfOptions& options_;
   const PerfPlan& plan_;
   bool sends_;
   std::vector<LaneState> lanes_;
@@ -65,6 +69,7 @@ class BandwidthRun {
   BandwidthResult result_{};
   Result<void, host::Error> status_;
   Instant begin_{};
+  Instant interrupted_at_{};
   Instant last_look_{};
   Instant peak_from_{};
   std::uint64_t peak_bytes_ = 0;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "openmrc/host/clock.h"
+#include "openmrc/host/exchange_handshake.h"
 #include "openmrc/host/interrupt.h"
 
 namespace openmrc::tools {
@@ -30,8 +31,10 @@ class PingPong {
  public:
   explicit PingPong(PerfSession& session) : session_(session), lane_(session.lanes().front()) {}
 
-  [[nodiscard]] Result<void, Error> prepare() {
-    for (std::size_t i = 0; i < kReceivesPosted; ++i) (void)lane_.qp->post_receive(kReceive);
+  // Receives stay posted from one test of a session to the next.
+  [[nodiscard]] Result<void, Error> prepare(bool is_first) {
+    const std::size_t receives = is_first ? kReceivesPosted : 0;
+    for (std::size_t i = 0; i < receives; ++i) (void)lane_.qp->post_receive(kReceive);
     return session_.barrier(seconds(10));
   }
 
@@ -45,7 +48,7 @@ class PingPong {
     return {};
   }
 
-  // Until the peer's next message is there. False: the peer has ended the test.
+  // Until the peer's next message is there. False: the test has ended; on this side by a signal.
   [[nodiscard]] Result<bool, Error> await() {
     const Instant until = now() + kPongMax;
     while (arrived_ == 0) {
@@ -57,8 +60,13 @@ class PingPong {
         if (completions[i].id == kReceive) ++arrived_;
       }
       if (count > 0) continue;
+      if (host::interrupted()) return false;
       const auto line = session_.control().receive(nanoseconds(0));
-      if (line) return false;
+      if (line) {
+        const auto reason = host::refusal_in(*line);
+        if (reason) return failure(session_.ended_by_peer(*reason));
+        return false;
+      }
       if (line.error().fault != host::ExchangeFault::kTimeout) {
         return failure(Error{.what = fmt::format("the process at {} has exited: {}",
                                                  session_.peer_name(), to_string(line.error()))});
@@ -102,6 +110,7 @@ Result<LatencyResult, Error> measure(PerfSession& session, PingPong& game) {
     if (auto sent = game.send(); !sent) return failure(std::move(sent.error()));
     const auto back = game.await();
     if (!back) return failure(back.error());
+    if (!*back && host::interrupted()) break;
     if (!*back) return failure(Error{.what = "the peer ended the test"});
     const Instant at = now();
     result.half_round_trips.push_back((at - last).raw() / 2);
@@ -112,21 +121,23 @@ Result<LatencyResult, Error> measure(PerfSession& session, PingPong& game) {
   return result;
 }
 
-Result<LatencyResult, Error> answer(PingPong& game) {
-  for (;;) {
+Result<LatencyResult, Error> answer(PerfSession& session, PingPong& game) {
+  while (!host::interrupted()) {
     const auto there = game.await();
     if (!there) return failure(there.error());
-    if (!*there) return LatencyResult{};
+    if (!*there) break;
     if (auto sent = game.send(); !sent) return failure(std::move(sent.error()));
   }
+  if (host::interrupted()) return failure(session.interrupted());
+  return LatencyResult{};
 }
 
 }  // namespace
 
-Result<LatencyResult, Error> run_latency(PerfSession& session) {
+Result<LatencyResult, Error> run_latency(PerfSession& session, bool is_first) {
   PingPong game(session);
-  if (auto ready = game.prepare(); !ready) return failure(std::move(ready.error()));
-  return session.is_server() ? answer(game) : measure(session, game);
+  if (auto ready = game.prepare(is_first); !ready) return failure(std::move(ready.error()));
+  return session.is_server() ? answer(session, game) : measure(session, game);
 }
 
 }  // namespace openmrc::tools

@@ -14,7 +14,7 @@ struct LatencyResult {
 };
 
 // One small write there, one back, each with an immediate so that it counts only when it is
-// complete. Half the time from post to post is the latency.
-Result<LatencyResult, host::Error> run_latency(PerfSession& session);
+// complete. Half the time from post to post is the latency. `is_first`: of this session.
+Result<LatencyResult, host::Error> run_latency(PerfSession& session, bool is_first);
 
 }  // namespace openmrc::tools

@@ -5,25 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "openmrc/host/config.h"
+#include "tools/mrc/perf/plan.h"
 
 namespace openmrc::tools {
 
-enum class PerfTest : std::uint8_t { kWriteBandwidth, kWriteLatency };
-
-// What both sides must agree on. The client says it, the server follows.
-struct PerfPlan {
-  PerfTest test = PerfTest::kWriteBandwidth;
-  std::uint32_t size = 65536;    // bytes of a message
-  std::uint64_t iterations = 0;  // of a queue pair; 0: until the time is up
-  double seconds = 0;
-  std::uint32_t queue_pairs = 1;
-  std::uint32_t depth = 128;  // send queue depth: messages of a queue pair in flight
-  bool verify = false;
-  bool both_ways = false;
-  bool sleeps = false;  // latency: event-driven instead of busy-polling
-};
+enum class PerfOutput : std::uint8_t { kBandwidth, kMessageRate, kLatency };
 
 struct PerfOptions {
   PerfPlan plan{};
@@ -36,11 +25,18 @@ struct PerfOptions {
   std::optional<std::uint32_t> mtu{};
   std::optional<std::string> json{};      // file for the result
   std::optional<std::string> timeline{};  // file for what arrived in each millisecond
+  std::optional<std::string> secret_file{};
+  std::uint64_t memory_max = kMemoryMaxDefault;  // bytes for messages
   bool gigabits = false;
+  bool no_peak = false;
+  std::optional<PerfOutput> output{};  // nothing but this number
+  double bandwidth_least = 0;          // in the unit of the result; below it the test fails
+  double message_rate_least = 0;       // in millions a second; together with the former
   bool histogram = false;
   bool samples = false;  // latency: every sample, in order
   bool keep_serving = false;
-  bool quiet = false;  // no live line, no header
+  bool quiet = false;                  // no live line, no header
+  std::vector<std::string> ignored{};  // options of perftest that have no meaning here
 };
 
 }  // namespace openmrc::tools

@@ -27,20 +27,6 @@ double rate_of(std::uint64_t amount, Duration time) {
   return time.raw() > 0 ? static_cast<double>(amount) * 1e9 / static_cast<double>(time.raw()) : 0;
 }
 
-struct BandwidthFigures {
-  double peak = 0;
-  double average = 0;
-  double million_messages = 0;
-};
-
-BandwidthFigures figures(const PerfPlan& plan, const PerfOptions& options,
-                         const BandwidthResult& result) {
-  const double unit = options.gigabits ? 8 / 1e9 : 1.0 / (1 << 20);
-  return {.peak = plan.seconds > 0 ? 0 : result.peak_bytes_per_second * unit,
-          .average = rate_of(result.bytes, result.time) * unit,
-          .million_messages = rate_of(result.messages, result.time) / 1e6};
-}
-
 // The statistics of perftest: of the sorted samples all but the two largest.
 struct LatencyFigures {
   double least = 0, most = 0, typical = 0, average = 0, deviation = 0, p99 = 0, p999 = 0;
@@ -73,26 +59,6 @@ LatencyFigures figures(const LatencyResult& result) {
   return out;
 }
 
-// How many samples there are between powers of the square root of two.
-void print_histogram(const LatencyResult& result) {
-  const auto place_of = [](std::int64_t ns) {
-    return static_cast<int>(
-        std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(1, ns))) * 2));
-  };
-  std::vector<std::uint64_t> counts(128);
-  for (const std::int64_t ns : result.half_round_trips)
-    ++counts[static_cast<std::size_t>(place_of(ns))];
-  const std::uint64_t most = *std::ranges::max_element(counts);
-  fmt::print("\n{:>22}  {:>9}\n", "latency [usec]", "samples");
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    const auto bar = static_cast<std::size_t>(50 * counts[i] / most);
-    fmt::print("{:>9.2f} to {:>9.2f}  {:>9}  {}\n", std::exp2(static_cast<double>(i) / 2) / 1e3,
-               std::exp2(static_cast<double>(i + 1) / 2) / 1e3, counts[i],
-               std::string(std::max<std::size_t>(bar, 1), '#'));
-  }
-}
-
 ordered_json test_info(PerfSession& session) {
   const PerfPlan& plan = session.plan();
   std::string test = title(plan);
@@ -119,6 +85,16 @@ ordered_json counters_json(const host::Host& host) {
   for (std::size_t i = 0; i < core::kCounterTable.size(); ++i) {
     const std::uint64_t value = counters.of(static_cast<core::Count>(i));
     if (value > 0) out[std::string(core::kCounterTable[i].name)] = value;
+  }
+  return out;
+}
+
+// What the kernel did with the packets.
+ordered_json datapath_json(const host::Host& host) {
+  ordered_json out = ordered_json::object();
+  for (std::size_t i = 0; i < datapath::kCounterTable.size(); ++i) {
+    const std::uint64_t value = host.count_of(static_cast<datapath::Count>(i));
+    if (value > 0) out[std::string(datapath::kCounterTable[i].name)] = value;
   }
   return out;
 }
@@ -161,44 +137,97 @@ void print_perf_header(PerfSession& session, const PerfOptions& options) {
   std::fflush(stdout);
 }
 
-void print_bandwidth(const PerfPlan& plan, const PerfOptions& options,
-                     const BandwidthResult& result) {
-  const BandwidthFigures out = figures(plan, options, result);
-  const char* unit = options.gigabits ? "Gb/sec" : "MiB/sec";
-  fmt::print(" #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]\n", unit);
+// A run that is too short for a peak has its average.
+BandwidthFigures figures(const PerfOptions& options, const BandwidthResult& result) {
+  const double unit = options.gigabits ? 8 / 1e9 : 1.0 / (1 << 20);
+  const double average = rate_of(result.bytes, result.time);
+  const double peak = std::max(result.peak_bytes_per_second, average);
+  return {.peak = options.no_peak ? 0 : peak * unit,
+          .average = average * unit,
+          .million_messages = rate_of(result.messages, result.time) / 1e6};
+}
+
+void print_bandwidth_head(const PerfOptions& options) {
+  if (options.output) return;
+  fmt::print(" #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]\n",
+             options.gigabits ? "Gb/sec" : "MiB/sec");
+}
+
+void print_bandwidth_row(const PerfPlan& plan, const PerfOptions& options,
+                         const BandwidthResult& result) {
+  const BandwidthFigures out = figures(options, result);
+  if (options.output) {
+    const bool is_rate = options.output == PerfOutput::kMessageRate;
+    fmt::print("{:f}\n", is_rate ? out.million_messages : out.average);
+    return;
+  }
   const int digits = options.gigabits && out.average < 0.1 ? 6 : 2;
   fmt::print(" {:<10} {:<14} {:<18.{}f} {:<20.{}f} {:.6f}\n", plan.size, result.messages, out.peak,
              digits, out.average, digits, out.million_messages);
-  print_perf_rule();
+  std::fflush(stdout);
 }
 
-void print_latency(const PerfPlan& plan, const PerfOptions& options, const LatencyResult& result) {
-  const LatencyFigures out = figures(result);
-  const std::size_t count = result.half_round_trips.size();
-  if (options.samples) {
-    for (const std::int64_t ns : result.half_round_trips) {
-      fmt::print("{:.2f}\n", static_cast<double>(ns) / 1e3);
-    }
-  }
+void print_latency_head(const PerfPlan& plan, const PerfOptions& options) {
+  if (options.output) return;
   if (plan.seconds > 0) {
     fmt::print(" #bytes        #iterations       t_avg[usec]    tps average\n");
+    return;
+  }
+  fmt::print(
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+      "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n");
+}
+
+void print_latency_row(const PerfPlan& plan, const PerfOptions& options,
+                       const LatencyResult& result) {
+  const LatencyFigures out = figures(result);
+  const std::size_t count = result.half_round_trips.size();
+  if (options.output) return fmt::print("{:f}\n", out.average);
+  if (plan.seconds > 0) {
     fmt::print(" {:<13} {:<17} {:<14.2f} {:.2f}\n", plan.size, count, out.average,
                rate_of(count, result.time));
   } else {
-    fmt::print(
-        " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
-        "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n");
     fmt::print(" {:<6} {:<14} {:<14.2f} {:<12.2f} {:<18.2f} {:<14.2f} {:<15.2f} {:<22.2f} {:.2f}\n",
                plan.size, count, out.least, out.most, out.typical, out.average, out.deviation,
                out.p99, out.p999);
   }
-  print_perf_rule();
-  if (options.histogram) print_histogram(result);
+  std::fflush(stdout);
+}
+
+void print_latency_samples(const PerfOptions& options, const LatencyResult& result) {
+  if (!options.samples) return;
+  for (const std::int64_t ns : result.half_round_trips) {
+    fmt::print("{:.2f}\n", static_cast<double>(ns) / 1e3);
+  }
+}
+
+void print_latency_histogram(const PerfOptions& options, const LatencyResult& result) {
+  if (!options.histogram) return;
+  const auto place_of = [](std::int64_t ns) {
+    return static_cast<int>(
+        std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(1, ns))) * 2));
+  };
+  std::vector<std::uint64_t> counts(128);
+  for (const std::int64_t ns : result.half_round_trips)
+    ++counts[static_cast<std::size_t>(place_of(ns))];
+  const std::uint64_t most = *std::ranges::max_element(counts);
+  fmt::print("\n{:>22}  {:>9}\n", "latency [usec]", "samples");
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto bar = static_cast<std::size_t>(50 * counts[i] / most);
+    fmt::print("{:>9.2f} to {:>9.2f}  {:>9}  {}\n", std::exp2(static_cast<double>(i) / 2) / 1e3,
+               std::exp2(static_cast<double>(i + 1) / 2) / 1e3, counts[i],
+               std::string(std::max<std::size_t>(bar, 1), '#'));
+  }
+}
+
+void print_table_end(const PerfOptions& options) {
+  if (!options.output) print_perf_rule();
 }
 
 std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
                            const BandwidthResult& result) {
-  const BandwidthFigures out = figures(session.plan(), options, result);
+  const BandwidthFigures out = figures(options, result);
   return ordered_json{{"test_info", test_info(session)},
                       {"results",
                        {{"MsgSize", session.plan().size},
@@ -209,9 +238,11 @@ std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
                         {"MsgRate", out.million_messages},
                         {"bytes", result.bytes},
                         {"seconds", static_cast<double>(result.time.raw()) / 1e9},
-                        {"verified", result.verified}}},
+                        {"verified", result.verified},
+                        {"verified_by_peer", result.verified_by_peer}}},
                       {"paths", paths_json(session)},
-                      {"counters", counters_json(session.host())}}
+                      {"counters", counters_json(session.host())},
+                      {"datapath", datapath_json(session.host())}}
       .dump(2);
 }
 
@@ -231,7 +262,8 @@ std::string latency_json(PerfSession& session, const LatencyResult& result) {
   return ordered_json{{"test_info", test_info(session)},
                       {"results", results},
                       {"paths", paths_json(session)},
-                      {"counters", counters_json(session.host())}}
+                      {"counters", counters_json(session.host())},
+                      {"datapath", datapath_json(session.host())}}
       .dump(2);
 }
 

@@ -14,9 +14,26 @@ namespace openmrc::tools {
 void print_perf_header(PerfSession& session, const PerfOptions& options);
 void print_perf_rule();
 
-void print_bandwidth(const PerfPlan& plan, const PerfOptions& options,
-                     const BandwidthResult& result);
-void print_latency(const PerfPlan& plan, const PerfOptions& options, const LatencyResult& result);
+// Of one side, in the unit that the options ask for.
+struct BandwidthFigures {
+  double peak = 0;
+  double average = 0;
+  double million_messages = 0;
+};
+BandwidthFigures figures(const PerfOptions& options, const BandwidthResult& result);
+
+// A table of one row for each size. With PerfOptions::output one number for each size instead.
+void print_bandwidth_head(const PerfOptions& options);
+void print_bandwidth_row(const PerfPlan& plan, const PerfOptions& options,
+                         const BandwidthResult& result);
+void print_latency_head(const PerfPlan& plan, const PerfOptions& options);
+void print_latency_row(const PerfPlan& plan, const PerfOptions& options,
+                       const LatencyResult& result);
+void print_table_end(const PerfOptions& options);
+// If the options ask for them: every sample, in order; how many there are between powers of the
+// square root of two.
+void print_latency_samples(const PerfOptions& options, const LatencyResult& result);
+void print_latency_histogram(const PerfOptions& options, const LatencyResult& result);
 
 std::string bandwidth_json(PerfSession& session, const PerfOptions& options,
                            const BandwidthResult& result);

@@ -3,66 +3,22 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include <new>
 #include <utility>
 
+#include "openmrc/text/units.h"
 #include "tools/mrc/exchange_remedy.h"
 
 namespace openmrc::tools {
 namespace {
 
 using host::Error;
-using nlohmann::json;
 
-constexpr int kVersion = 1;
-constexpr std::size_t kSlotsMax = 128;                    // messages in a lane's memory
-constexpr std::uint32_t kQueuePairsMax = 16384;           // as in perftest
-constexpr std::size_t kMemoryMax = std::size_t{8} << 30;  // of a test, on one side
-constexpr std::size_t kCreditBytes = 64;                  // behind a lane's messages
-constexpr std::string_view name(PerfTest test) {
-  return test == PerfTest::kWriteBandwidth ? "write-bw" : "write-lat";
-}
+constexpr Duration kAnswerTimeout = seconds(30);  // the server may be opening its ports
+constexpr Duration kRefusalTimeout = milliseconds(200);
+constexpr Duration kFarewellTimeout = milliseconds(100);
 
-std::string plan_text(const PerfPlan& plan) {
-  return json{
-      {"openmrc_perf", kVersion},      {"test", name(plan.test)},         {"size", plan.size},
-      {"iterations", plan.iterations}, {"queue_pairs", plan.queue_pairs}, {"depth", plan.depth},
-      {"verify", plan.verify},         {"both_ways", plan.both_ways},     {"sleeps", plan.sleeps}}
-      .dump();
-}
-
-Result<PerfPlan, Error> plan_from(const std::string& text, PerfTest expected) {
-  const json from = json::parse(text, nullptr, false);
-  const auto wrong = [](std::string what) {
-    return failure(Error{.what = std::move(what), .remedy = "use the same mrc on both hosts"});
-  };
-  if (!from.is_object() || from.value("openmrc_perf", 0) != kVersion) {
-    return wrong("the client runs an incompatible mrc perf version");
-  }
-  const std::string test = from.value("test", "");
-  if (test != name(expected)) {
-    return failure(Error{
-        .what = fmt::format("the client requests {}, this server runs {}", test, name(expected)),
-        .remedy = "start both with the same test"});
-  }
-  PerfPlan plan{.test = expected,
-                .size = from.value("size", 0u),
-                .iterations = from.value("iterations", std::uint64_t{0}),
-                .seconds = from.value("seconds", 0.0),
-                .queue_pairs = from.value("queue_pairs", 0u),
-                .depth = from.value("depth", 0u),
-                .verify = from.value("verify", false),
-                .both_ways = from.value("both_ways", false),
-                .sleeps = from.value("sleeps", false)};
-  if (plan.size == 0 || plan.size > (1u << 30) || plan.queue_pairs == 0 ||
-      plan.queue_pairs > kQueuePairsMax || plan.depth == 0 || plan.depth > 15000) {
-    return wrong("the client's parameters are out of range");
-  }
-  return plan;
-}
-
-Error no_exchange(const host::ExchangeError& error, std::string remedy) {
+Error no_exchange(const host::ExchangeError& error, std::string remedy = {}) {
   return {.what = to_string(error), .remedy = std::move(remedy)};
 }
 
@@ -94,22 +50,18 @@ Result<void, Error> PerfSession::open_host(const PerfOptions& options) {
   if (!host) return failure(std::move(host.error()));
   host_ = std::move(*host);
   completions_ = host_->create_completion_queue();
-  return make_lanes();
+  return {};
 }
 
 Result<void, Error> PerfSession::make_lanes() {
-  slots_ = plan_.verify ? std::min<std::size_t>(plan_.depth, kSlotsMax) : 1;
-  const std::size_t lane_bytes = slots_ * plan_.size + kCreditBytes;
-  // What is not verified may share its memory.
-  const std::size_t places = plan_.verify ? plan_.queue_pairs : 1;
-  if (2 * lane_bytes > kMemoryMax / places) {
-    return failure(
-        Error{.what = fmt::format("{} queue pairs x {} messages of {} bytes need more memory "
-                                  "than a test may have ({} GiB)",
-                                  places, slots_, plan_.size, kMemoryMax >> 30),
-              .remedy = "use a smaller size, depth or number of queue pairs"});
+  const PerfLayout layout = layout_of(plan_);
+  slots_ = layout.slots;
+  try {
+    memory_.resize(layout.bytes());
+  } catch (const std::bad_alloc&) {
+    return failure(Error{.what = fmt::format("this host has no {} of memory for the test",
+                                             text::format_size(layout.bytes()))});
   }
-  memory_.resize(2 * lane_bytes * places);
   auto region = host_->register_memory(memory_);
   if (!region) return failure(std::move(region.error()));
   region_ = std::move(*region);
@@ -117,82 +69,136 @@ Result<void, Error> PerfSession::make_lanes() {
     auto qp = host_->create_queue_pair({.writes = completions_.get()});
     if (!qp) return failure(std::move(qp.error()));
     const std::span<std::byte> own =
-        std::span(memory_).subspan(i % places * 2 * lane_bytes, 2 * lane_bytes);
+        std::span(memory_).subspan(i % layout.lanes * 2 * layout.lane_bytes, 2 * layout.lane_bytes);
     lanes_.push_back({.qp = std::move(*qp),
-                      .outgoing = own.first(lane_bytes),
-                      .incoming = own.last(lane_bytes)});
+                      .outgoing = own.first(layout.lane_bytes),
+                      .incoming = own.last(layout.lane_bytes)});
   }
   return {};
 }
 
-std::string PerfSession::own_info() const {
-  json infos = json::array();
+Result<void, host::ExchangeError> PerfSession::send_info() {
+  std::vector<host::ConnectionInfo> queue_pairs;
+  std::vector<host::RemoteMemory> memories;
   for (const PerfLane& lane : lanes_) {
-    infos.push_back({{"queue_pair", json::parse(host::to_json(lane.qp->connection_info()))},
-                     {"address", reinterpret_cast<std::uint64_t>(lane.incoming.data())}});
+    queue_pairs.push_back(lane.qp->connection_info());
+    memories.push_back({.address = reinterpret_cast<std::uint64_t>(lane.incoming.data()),
+                        .length = lane.incoming.size(),
+                        .rkey = region_->remote().rkey});
   }
-  return json{{"lanes", infos}, {"memory", json::parse(host::to_json(region_->remote()))}}.dump();
+  for (const std::string& line : {host::to_json(std::span<const host::ConnectionInfo>(queue_pairs)),
+                                  host::to_json(std::span<const host::RemoteMemory>(memories))}) {
+    if (auto sent = control_->send(line); !sent) return sent;
+  }
+  return {};
 }
 
-Result<void, Error> PerfSession::join(const std::string& infos) {
-  const json from = json::parse(infos, nullptr, false);
-  if (from.is_object() && from.contains("error")) {
-    return failure(Error{.what = "rejected by the server: " + from.value("error", std::string())});
+Result<void, Error> PerfSession::join(const std::string& queue_pairs, const std::string& memories) {
+  const auto infos = host::connection_infos_from(queue_pairs);
+  if (!infos) return failure(no_exchange(infos.error()));
+  const auto regions = host::remote_memories_from(memories);
+  if (!regions) return failure(no_exchange(regions.error()));
+  if (infos->size() != lanes_.size() || regions->size() != lanes_.size()) {
+    return failure(Error{.what = fmt::format("the peer describes {} queue pairs and {} memory "
+                                             "regions; the test has {}",
+                                             infos->size(), regions->size(), lanes_.size())});
   }
-  if (!from.is_object() || !from.contains("lanes") || !from["lanes"].is_array() ||
-      from["lanes"].size() != lanes_.size() || !from.contains("memory")) {
-    return failure(Error{.what = "the peer sent no connection information for its queue pairs",
-                         .remedy = "use the same mrc on both hosts"});
-  }
-  const auto memory = host::remote_memory_from(from["memory"].dump());
-  if (!memory) return failure(no_exchange(memory.error(), {}));
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const json& lane = from["lanes"][i];
-    if (!lane.is_object())
-      return failure(Error{.what = "malformed connection information from the peer"});
-    const auto info = host::connection_info_from(lane.value("queue_pair", json()).dump());
-    if (!info) return failure(no_exchange(info.error(), {}));
-    peer_name_ = info->host;
-    lanes_[i].remote = lane.value("address", std::uint64_t{0});
-    lanes_[i].remote_key = RKey(memory->rkey);
-    if (auto connected = lanes_[i].qp->connect(*info); !connected) {
+    PerfLane& lane = lanes_[i];
+    const host::RemoteMemory& region = (*regions)[i];
+    if (region.length < lane.outgoing.size()) {
+      return failure(Error{.what = "the peer's memory is too small for the messages of the test"});
+    }
+    peer_name_ = (*infos)[i].host;
+    lane.remote = region.address;
+    lane.remote_key = RKey(region.rkey);
+    if (auto connected = lane.qp->connect((*infos)[i]); !connected) {
       return failure(std::move(connected.error()));
     }
   }
   return {};
 }
 
-Result<std::unique_ptr<PerfSession>, Error> PerfSession::serve(const PerfOptions& options,
-                                                               host::ExchangeListener& listener,
-                                                               Duration wait) {
-  auto accepted = listener.accept(wait);
-  if (!accepted) return failure(no_exchange(accepted.error(), {}));
+Result<std::unique_ptr<host::ExchangeSecret>, Error> PerfSession::load_secret(
+    const PerfOptions& options) {
+  if (!options.secret_file) return nullptr;
+  auto secret = host::ExchangeSecret::load(*options.secret_file);
+  if (!secret) return failure(no_exchange(secret.error()));
+  return std::make_unique<host::ExchangeSecret>(*std::move(secret));
+}
+
+Result<PerfPlan, host::ExchangeError> PerfSession::check_plan(const PerfOptions& options,
+                                                              const std::string& line) {
+  auto plan = plan_from(line);
+  if (!plan) return plan;
+  if (plan->test != options.plan.test) {
+    return failure(
+        host::ExchangeError{.fault = host::ExchangeFault::kRefused,
+                            .what = fmt::format("the client requests {}, this server runs {}",
+                                                name(plan->test), name(options.plan.test))});
+  }
+  if (auto fits = check_memory(*plan, options.memory_max); !fits) {
+    return failure(std::move(fits.error()));
+  }
+  return plan;
+}
+
+Result<std::unique_ptr<PerfSession>, ServeFailure> PerfSession::serve(
+    const PerfOptions& options, host::ExchangeRequest client) {
   std::unique_ptr<PerfSession> session(new PerfSession);
   session->is_server_ = true;
-  session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*accepted));
-  const auto refuse = [&](Error error) {
-    (void)session->control_->send(json{{"error", error.what}}.dump());
-    return failure(std::move(error));
+  session->control_ = std::make_unique<host::ExchangeConnection>(std::move(client.connection));
+  const auto refuse = [&](Error error, bool is_own = false) {
+    (void)session->control_->send(host::refusal_line(error.what));
+    return failure(ServeFailure{.error = std::move(error), .is_own = is_own});
   };
-  const auto text = session->control_->receive(seconds(10));
-  if (!text) return failure(no_exchange(text.error(), {}));
-  auto plan = plan_from(*text, options.plan.test);
-  if (!plan) return refuse(std::move(plan.error()));
+  const auto plan = check_plan(options, client.lines[0]);
+  if (!plan) return refuse(no_exchange(plan.error()));
   session->plan_ = *plan;
-  if (auto opened = session->open_host(options); !opened) return refuse(std::move(opened.error()));
-  const auto infos = session->control_->receive(seconds(30));
-  if (!infos) return failure(no_exchange(infos.error(), {}));
-  if (auto joined = session->join(*infos); !joined) return refuse(std::move(joined.error()));
-  if (const auto sent = session->control_->send(session->own_info()); !sent) {
-    return failure(no_exchange(sent.error(), {}));
+  if (auto opened = session->open_host(options); !opened) {
+    return refuse(std::move(opened.error()), true);
   }
+  if (auto made = session->make_lanes(); !made) return refuse(std::move(made.error()));
+  if (auto joined = session->join(client.lines[1], client.lines[2]); !joined) {
+    return refuse(std::move(joined.error()));
+  }
+  if (const auto sent = session->send_info(); !sent) return refuse(no_exchange(sent.error()));
   return session;
 }
 
+Result<std::string, host::ExchangeError> PerfSession::receive_answer(Duration timeout) {
+  auto line = control_->receive(timeout);
+  if (!line) return line;
+  if (const auto reason = host::refusal_in(*line)) {
+    return failure(host::ExchangeError{.fault = host::ExchangeFault::kRefused,
+                                       .what = "rejected by the server: " + *reason});
+  }
+  return line;
+}
+
+Result<void, host::ExchangeError> PerfSession::request(const host::ExchangeSecret* secret) {
+  if (secret != nullptr) {
+    if (auto known = host::authenticate(*control_, *secret, kAnswerTimeout); !known) return known;
+  }
+  auto sent = control_->send(to_json(plan_));
+  if (sent) sent = send_info();
+  if (sent) return sent;
+  // A server that refuses says so and closes, possibly while we still send.
+  const auto answer = receive_answer(kRefusalTimeout);
+  const bool refused = !answer && answer.error().fault == host::ExchangeFault::kRefused;
+  return failure(refused ? answer.error() : sent.error());
+}
+
 Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptions& options) {
+  if (auto fits = check_memory(options.plan, options.memory_max); !fits) {
+    return failure(no_exchange(fits.error()));
+  }
+  const auto secret = load_secret(options);
+  if (!secret) return failure(secret.error());
   std::unique_ptr<PerfSession> session(new PerfSession);
   session->plan_ = options.plan;
   if (auto opened = session->open_host(options); !opened) return failure(std::move(opened.error()));
+  if (auto made = session->make_lanes(); !made) return failure(std::move(made.error()));
   const host::Config& config = session->host_->config();
   auto connected = host::ExchangeConnection::connect(*options.server, config.exchange_port,
                                                      config.exchange_timeout);
@@ -203,25 +209,34 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
                                exchange_remedy(connected.error(), config, std::move(start))));
   }
   session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*connected));
-  host::ExchangeConnection& control = *session->control_;
-  if (const auto sent = control.send(plan_text(options.plan)); !sent) {
-    return failure(no_exchange(sent.error(), {}));
+  if (const auto asked = session->request(secret->get()); !asked) {
+    return failure(no_exchange(asked.error()));
   }
-  if (const auto sent = control.send(session->own_info()); !sent) {
-    return failure(no_exchange(sent.error(), {}));
+  const auto queue_pairs = session->receive_answer(kAnswerTimeout);
+  if (!queue_pairs) return failure(no_exchange(queue_pairs.error()));
+  const auto memories = session->receive_answer(kAnswerTimeout);
+  if (!memories) return failure(no_exchange(memories.error()));
+  if (auto joined = session->join(*queue_pairs, *memories); !joined) {
+    return failure(std::move(joined.error()));
   }
-  const auto infos = control.receive(seconds(30));
-  if (!infos) return failure(no_exchange(infos.error(), {}));
-  if (auto joined = session->join(*infos); !joined) return failure(std::move(joined.error()));
   return session;
+}
+
+Error PerfSession::interrupted() {
+  (void)control_->send(host::refusal_line("interrupted"), kFarewellTimeout);
+  return {.what = fmt::format("interrupted during the test with {}", peer_name_)};
+}
+
+Error PerfSession::ended_by_peer(std::string_view reason) const {
+  return {.what = fmt::format("{} ended the test: {}", peer_name_, reason)};
 }
 
 Result<void, Error> PerfSession::barrier(Duration timeout) {
   if (const auto sent = control_->send(R"({"ready":true})"); !sent) {
-    return failure(no_exchange(sent.error(), {}));
+    return failure(no_exchange(sent.error()));
   }
   const auto heard = control_->receive(timeout);
-  if (!heard) return failure(no_exchange(heard.error(), {}));
+  if (!heard) return failure(no_exchange(heard.error()));
   return {};
 }
 

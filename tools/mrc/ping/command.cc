@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "openmrc/fabric/names.h"
+#include "openmrc/host/clock.h"
 #include "openmrc/host/exchange.h"
+#include "openmrc/host/exchange_server.h"
 #include "openmrc/host/host.h"
 #include "openmrc/host/interrupt.h"
 #include "tools/mrc/complaint.h"
@@ -29,6 +32,8 @@ using host::Error;
 // Next to mrc perf, so that both can serve at once.
 constexpr std::uint16_t kPortDefault = 18516;
 constexpr Duration kProbeAnswerMax = seconds(1);
+constexpr Duration kProbeAnswerMaxInterrupted = milliseconds(200);
+constexpr Duration kProbeSlice = milliseconds(10);
 
 struct PingOptions {
   std::optional<std::string> host{};
@@ -58,6 +63,9 @@ Result<std::unique_ptr<host::Host>, Error> open_host(const PingOptions& options)
   return host::Host::open(std::move(*config));
 }
 
+// A client that stays connected keeps nobody waiting; of more than this many the oldest goes.
+constexpr std::size_t kClientsMax = 64;
+
 // One queue pair, connected to that of the other side: whoever answers a probe of a peer takes a
 // path that is known to work, so a probe tells of the way there alone.
 struct Connection {
@@ -65,7 +73,9 @@ struct Connection {
   std::unique_ptr<host::QueuePair> qp;
 };
 
-Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& control) {
+// `first`: what the other side has sent already.
+Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& control,
+                                  std::optional<std::string> first = {}) {
   Connection made{.completions = host.create_completion_queue(), .qp = nullptr};
   auto qp = host.create_queue_pair({.writes = made.completions.get()});
   if (!qp) return failure(std::move(qp.error()));
@@ -73,7 +83,9 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   if (const auto sent = control.send(to_json(made.qp->connection_info())); !sent) {
     return failure(Error{.what = to_string(sent.error())});
   }
-  const auto text = control.receive(seconds(10));
+  const Result<std::string, host::ExchangeError> text =
+      first ? Result<std::string, host::ExchangeError>(*std::move(first))
+            : control.receive(seconds(10));
   if (!text) return failure(Error{.what = to_string(text.error())});
   const auto info = host::connection_info_from(*text);
   if (!info) return failure(Error{.what = to_string(info.error())});
@@ -84,29 +96,45 @@ Result<Connection, Error> connect(host::Host& host, host::ExchangeConnection& co
   if (const auto sent = control.send(R"({"ready":true})"); !sent) {
     return failure(Error{.what = to_string(sent.error())});
   }
-  const auto ready = control.receive(seconds(10));
-  if (!ready) return failure(Error{.what = to_string(ready.error())});
   return made;
 }
+
+// Until the other side is connected too.
+Result<void, Error> await_ready(host::ExchangeConnection& control) {
+  const auto ready = control.receive(seconds(10));
+  if (!ready) return failure(Error{.what = to_string(ready.error())});
+  return {};
+}
+
+struct PingClient {
+  host::ExchangeConnection control;
+  Connection connection;
+};
 
 int serve(const PingOptions& options) {
   auto host = open_host(options);
   if (!host) return not_tried(host.error());
-  const auto listener = host::ExchangeListener::open(options.port);
-  if (!listener) return not_tried({.what = to_string(listener.error())});
+  auto server = host::ExchangeServer::open(
+      {.port = options.port,
+       .check_first = [](const std::string& line) -> Result<void, host::ExchangeError> {
+         if (auto info = host::connection_info_from(line); !info) return failure(info.error());
+         return {};
+       }});
+  if (!server) return not_tried({.what = to_string(server.error())});
   fmt::print("{} answers; Ctrl-C ends it\n", (*host)->config().name);
   std::fflush(stdout);
+  std::list<PingClient> clients;
   while (!host::interrupted()) {
-    auto control = listener->accept(milliseconds(200));
-    if (!control) continue;
-    const auto connection = connect(**host, *control);
+    auto request = server->accept(milliseconds(200));
+    std::erase_if(clients, [](const PingClient& client) { return client.control.peer_gone(); });
+    if (!request) continue;
+    auto connection = connect(**host, request->connection, std::move(request->lines[0]));
     if (!connection) {
       complain("ping", connection.error());
       continue;
     }
-    while (!host::interrupted() && !control->peer_gone()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    clients.push_back({std::move(request->connection), *std::move(connection)});
+    if (clients.size() > kClientsMax) clients.pop_front();
   }
   return 0;
 }
@@ -116,6 +144,14 @@ struct PathResult {
   std::uint32_t sent = 0;
   std::vector<std::int64_t> rtts;  // ns
 };
+
+// Until then, or a signal.
+void pause_until(Instant end) {
+  while (host::now() < end && !host::interrupted()) {
+    const Duration left = std::min(end - host::now(), kProbeSlice);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(left.raw()));
+  }
+}
 
 std::vector<PathResult> probe_all(host::QueuePair& qp, std::size_t paths,
                                   const PingOptions& options) {
@@ -129,15 +165,20 @@ std::vector<PathResult> probe_all(host::QueuePair& qp, std::size_t paths,
     for (std::size_t i = 0; i < paths; ++i) {
       if (qp.probe_path(EvIndex(static_cast<std::uint8_t>(i)), round)) ++results[i].sent;
     }
-    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
+    pause_until(host::now() + Duration(static_cast<std::int64_t>(options.interval * 1e9)));
     take();
   }
   const auto all_answered = [&] {
     return std::ranges::all_of(results,
                                [](const PathResult& r) { return r.rtts.size() == r.sent; });
   };
-  for (int i = 0; i < kProbeAnswerMax.raw() / 10'000'000 && !all_answered(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const Instant begin = host::now();
+  const auto is_over = [&] {
+    return host::now() >=
+           begin + (host::interrupted() ? kProbeAnswerMaxInterrupted : kProbeAnswerMax);
+  };
+  while (!all_answered() && !is_over()) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kProbeSlice.raw()));
     take();
   }
   return results;
@@ -212,6 +253,7 @@ int ping(const PingOptions& options) {
   }
   auto connection = connect(**host, *control);
   if (!connection) return not_tried(connection.error());
+  if (const auto ready = await_ready(*control); !ready) return not_tried(ready.error());
   host::QueuePair& qp = *connection->qp;
   const profile::PathPlan& paths = (*host)->paths();
   const auto& profile = *paths.profiles()[paths.profile_to(qp.peer_place())];

@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "openmrc/sim/result/result_json.h"
+#include "openmrc/text/file_limits.h"
+#include "tools/mrc/read_file.h"
 
 namespace openmrc::tools {
 namespace {
@@ -26,22 +27,10 @@ fs::path& folder_of_scenario() {
 }
 
 Result<std::string, std::string> read_beside_scenario(const std::string& path) {
-  return read_text((folder_of_scenario() / path).string());
+  return read_file((folder_of_scenario() / path).string(), text::kTrafficBytesMax);
 }
 
 }  // namespace
-
-Result<std::string, std::string> read_text(const std::string& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return failure(fmt::format("'{}' is a folder", path));
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) {
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (!file.bad()) return text;
-  }
-  return failure(fmt::format("cannot read '{}': {}", path, reason(errno)));
-}
 
 std::string problem_with_output(const std::string& path) {
   std::error_code ignored;
@@ -65,7 +54,7 @@ std::string write_text(const std::string& path, const std::string& text) {
 
 Result<LoadedScenario, std::string> load_scenario(const std::string& path,
                                                   const sim::ScenarioOverrides& overrides) {
-  auto text = read_text(path);
+  auto text = read_file(path, text::kTomlBytesMax);
   if (!text) {
     return failure(text.error() + "; 'mrc sim list' shows the scenarios that come with OpenMRC");
   }
@@ -83,7 +72,7 @@ Result<LoadedScenario, std::string> load_scenario(const std::string& path,
 }
 
 Result<sim::RunResult, std::string> load_result(const std::string& path) {
-  const auto text = read_text(path);
+  const auto text = read_file(path, text::kJsonBytesMax);
   if (!text) return failure(text.error());
   auto result = sim::read_result_json(*text);
   if (result) return std::move(*result);

@@ -10,8 +10,6 @@
 // The files of `mrc sim`. Every error names its file and says what to do.
 namespace openmrc::tools {
 
-Result<std::string, std::string> read_text(const std::string& path);
-
 // What would keep us from writing the file; empty if nothing is known to. A run is long, so this is
 // asked before it.
 std::string problem_with_output(const std::string& path);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "openmrc/host/config.h"
 #include "openmrc/host/interrupt.h"
+#include "openmrc/sim/host_limits.h"
 #include "openmrc/sim/report/compare.h"
 #include "openmrc/sim/report/report.h"
 #include "openmrc/sim/report/result_table.h"
@@ -18,6 +20,7 @@
 #include "openmrc/sim/result/result_json.h"
 #include "openmrc/sim/simulation.h"
 #include "openmrc/text/numbers.h"
+#include "tools/mrc/colour.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/sim/baseline.h"
 #include "tools/mrc/sim/files.h"
@@ -196,9 +199,14 @@ class Story {
   // The run in sentences, and what its author wants to be seen.
   [[nodiscard]] std::string words() const {
     const sim::Verdict verdict = sim::verdict_of(first_.result, second());
-    std::string text = "\n" + wrapped(verdict.headline) + wrapped(verdict.detail);
+    const bool coloured = wants_colour(STDOUT_FILENO);
+    const Colour colour = first_.problems.empty() ? Colour::kStrong : Colour::kBad;
+    std::string text =
+        "\n" + painted(wrapped(verdict.headline), colour, coloured) + wrapped(verdict.detail);
     if (const std::string note = rc_note(); !note.empty()) text += "\n" + wrapped(note);
-    if (!scenario_.text.empty()) text += "\nWhat to observe\n" + wrapped(scenario_.text);
+    if (!scenario_.text.empty()) {
+      text += painted("\nWhat to observe\n", Colour::kStrong, coloured) + wrapped(scenario_.text);
+    }
     return text;
   }
 
@@ -257,6 +265,7 @@ int run_scenario(const SimRunOptions& options) {
   if (options.baseline && transport_of(scenario) == "rc") {
     return give_up("--baseline adds a run with RC, and this scenario is one already");
   }
+  if (const auto fits = sim::check_host_limits(scenario); !fits) return give_up(fits.error());
   Story story(*loaded, std::move(scenario), options);
   story.run();
   story.print();

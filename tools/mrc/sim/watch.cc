@@ -43,7 +43,6 @@ std::string human_seconds(double exact) {
 
 RunWatch::RunWatch(Settings settings)
     : settings_(std::move(settings)), on_terminal_(isatty(STDERR_FILENO) == 1) {
-  host::catch_interrupts(host::SecondInterrupt::kKills);
   if (on_terminal_ && !settings_.quiet) write_over(settings_.name + ": setting up");
 }
 
@@ -58,8 +57,16 @@ double RunWatch::seconds() const {
 bool RunWatch::on_progress(void* context, const sim::Progress& progress) {
   auto& watch = *static_cast<RunWatch*>(context);
   watch.last_ = progress;
+  watch.catch_interrupts();
   if (!watch.settings_.quiet) watch.show();
   return !host::interrupted();
+}
+
+// Before the run begins there is nothing to report, and a signal ends the program at once.
+void RunWatch::catch_interrupts() {
+  if (catches_) return;
+  catches_ = true;
+  host::catch_interrupts(host::SecondInterrupt::kKills);
 }
 
 void RunWatch::show() {

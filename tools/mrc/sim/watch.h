@@ -33,12 +33,14 @@ class RunWatch {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void catch_interrupts();
   void show();
   [[nodiscard]] std::string line() const;
   [[nodiscard]] std::string time_left() const;
 
   Settings settings_;
   bool on_terminal_;
+  bool catches_ = false;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point shown_ = begin_;
   sim::Progress last_{};

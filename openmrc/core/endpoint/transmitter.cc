@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/core/endpoint/transmitter.h"
+
+#include <algorithm>
+
+#include "openmrc/base/hold.h"
+#include "openmrc/core/endpoint/route.h"
+
+namespace openmrc::core {
+namespace {
+
+// In a small burst data leaves before the control packets, which come first otherwise: somebody
+// waits for it, and on a host each packet that leaves earlier makes it wait for a system call.
+// CC-5
+[[gnu::noinline]] void send_data_first(std::span<Transmit> burst) {
+  const auto data = std::ranges::find_if(burst, [](const Transmit& one) {
+    return one.packet.traffic_class != wire::TrafficClass::kControl;
+  });
+  std::rotate(burst.begin(), data, burst.end());
+}
+
+}  // namespace
+
+std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
+                              std::span<Transmit> out) {
+  sending_.wake_for_room();
+  std::size_t count = 0;
+  // What has no free port goes to the end of its queue; each is asked once.
+  std::size_t control_tries = control_.size();
+  std::size_t response_tries = responses_.size();
+  bool blocked = false;
+  while (count < out.size() && !free_ports.empty()) {
+    if (control_tries > 0 && !control_.empty()) {
+      --control_tries;
+      if (control_.send(now, free_ports, out[count]) != ControlSent::kYes) continue;
+    } else if (const bool data_waits = !sending_.empty() && !blocked;
+               response_tries > 0 && !(is_turn_of_data_ && data_waits)) {
+      --response_tries;
+      if (responses_.send(now, free_ports, out[count]) != ControlSent::kYes) continue;
+      is_turn_of_data_ = true;
+    } else {
+      if (!data_waits) break;
+      const Sent sent = take_turn(now, free_ports, out[count]);
+      blocked = sent == Sent::kNoPort;
+      if (sent != Sent::kYes) continue;
+      is_turn_of_data_ = false;
+    }
+    if (ports == Ports::kTakenOnce) free_ports.remove(out[count].plane);
+    ++count;
+  }
+  if (count > 1 && count <= kSmallBurst && ports == Ports::kReused) {
+    send_data_first(out.first(count));
+  }
+  return count;
+}
+
+// Lets the first queue pair in line send one packet.
+inline Transmitter::Sent Transmitter::take_turn(Instant now, PlaneMask ports, Transmit& out) {
+  QueuePair& qp = sending_.first();
+  const Sent sent = qp.state == QueuePairState::kReadyToSend ? send_data(now, ports, qp, out)
+                                                             : Sent::kNothingToSend;
+  // Its turn does not end while packets to its peer stay on one path: they may leave as one.
+  if (sent == Sent::kYes &&
+      (++qp.burst < kBurstPerQueuePair || state_.peers[qp.connection.peer].paths.in_burst())) {
+    return sent;
+  }
+  sending_.pop();
+  switch (sent) {
+    case Sent::kYes:
+    case Sent::kNoPort: sending_.make_ready(qp); break;
+    case Sent::kMustWait:
+      // Who has sent waits behind those that have not had their turn, or they would never have one.
+      if (qp.burst > 0) {
+        sending_.make_ready(qp);
+        break;
+      }
+      sending_.wait_for_window(qp);
+      break;
+    case Sent::kNoRoom: sending_.wait_for_room(qp); break;
+    case Sent::kNothingToSend:
+      // It left its share of the window to others.
+      if (qp.connection.remote != Qpn{}) sending_.wake(state_.peers[qp.connection.peer]);
+      if (qp.destroyed) state_.queue_pairs.release(qp.connection.index);
+      break;
+  }
+  return sent;
+}
+
+Transmitter::Sent Transmitter::send_data(Instant now, PlaneMask ports, QueuePair& qp,
+                                         Transmit& out) {
+  const Requestor::Offer offer = qp.requestor.next(state_.context, qp.connection.mtu);
+  if (offer.what == Requestor::Next::kNothing) return Sent::kNothingToSend;
+  if (offer.what == Requestor::Next::kNoRoom) return Sent::kNoRoom;
+  const Turn at = state_.turn(qp, now);
+  if (!at.peer.may_send(offer.size)) return Sent::kMustWait;
+  const PlaneMask usable = state_.ports_to(at.peer) & at.peer.paths.planes();
+  if (usable.empty()) {
+    qp.requestor.on_no_route(at);
+    return Sent::kMustWait;
+  }
+  const auto path = at.peer.paths.choose(ports & usable, offer.avoid);
+  if (!path) return Sent::kNoPort;
+  set_route(state_.context.settings, at.peer, *path, out);
+  // CC-13
+  out.packet.ecn = wire::Ecn::kCapable0;
+  out.packet.transport.pkey = state_.context.settings.pkey;
+  // A peer that does not answer trimmed packets shall not get any (MRC 8; REL-52, REL-56).
+  out.packet.traffic_class = !qp.connection.peer_sends_trim_nacks ? wire::TrafficClass::kNoTrim
+                             : offer.what == Requestor::Next::kRetransmit
+                                 ? wire::TrafficClass::kTrimmableRetransmission
+                                 : wire::TrafficClass::kTrimmable;
+  qp.requestor.send(at, offer, *path, hold<wire::RdmaWrite>(out.packet.transport.body));
+  state_.context.counters.add(Count::kDataSent);
+  state_.context.counters.add_sent(path->plane);
+  return Sent::kYes;
+}
+
+}  // namespace openmrc::core

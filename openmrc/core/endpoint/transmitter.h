@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "openmrc/core/endpoint/control_packets.h"
+#include "openmrc/core/endpoint/endpoint_responses.h"
+#include "openmrc/core/endpoint/endpoint_state.h"
+#include "openmrc/core/endpoint/send_queue.h"
+#include "openmrc/core/endpoint/transmit.h"
+
+namespace openmrc::core {
+
+// How often a port may be used in one call: as often as wanted, or by one packet at a time.
+enum class Ports : std::uint8_t { kReused, kTakenOnce };
+
+// What leaves: control packets of connections first, then data, queue pair after queue pair, in
+// turns with endpoint responses: anybody can ask for those, and a flood of requests leaves every
+// second packet to data (REL-95).
+class Transmitter {
+ public:
+  Transmitter(EndpointState& state, SendQueue& sending, ControlPackets& control,
+              EndpointResponses& responses)
+      : state_(state), sending_(sending), control_(control), responses_(responses) {}
+
+  [[nodiscard]] std::size_t poll(Instant now, PlaneMask free_ports, Ports ports,
+                                 std::span<Transmit> out);
+
+ private:
+  enum class Sent : std::uint8_t {
+    kYes,
+    kNothingToSend,
+    kMustWait,  // for the congestion window, or for a way to the peer
+    kNoPort,    // there is a way, but its ports are busy
+    kNoRoom,    // as many packets are in flight as the endpoint can remember
+  };
+  [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
+  [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);
+
+  EndpointState& state_;
+  SendQueue& sending_;
+  ControlPackets& control_;
+  EndpointResponses& responses_;
+  bool is_turn_of_data_ = false;  // if endpoint responses wait, too
+};
+
+}  // namespace openmrc::core

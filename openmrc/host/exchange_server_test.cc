@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/host/exchange_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "openmrc/host/clock.h"
+
+namespace openmrc::host {
+namespace {
+
+constexpr Duration kLong = seconds(20);  // never used up unless something is wrong
+
+// Connects, and says what it is told to.
+class Visitor {
+ public:
+  explicit Visitor(const ExchangeServer& server) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(server.port());
+    address.sin6_addr = in6addr_loopback;
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+  }
+  void say(std::string_view bytes) const {
+    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // Until the server closes.
+  [[nodiscard]] std::string hear() const {
+    std::string heard;
+    for (char letter = 0; ::recv(socket_.get(), &letter, 1, 0) == 1;) heard += letter;
+    return heard;
+  }
+
+ private:
+  datapath::FileDescriptor socket_;
+};
+
+ExchangeServer open_server(ExchangeServerSettings settings = {}) {
+  auto server = ExchangeServer::open(std::move(settings));
+  EXPECT_TRUE(server) << to_string(server.error());
+  return *std::move(server);
+}
+
+TEST(ExchangeServer, GivesAClientWithItsLines) {
+  ExchangeServer server = open_server({.lines = 2});
+  auto client = ExchangeConnection::connect("::1", server.port(), kLong);
+  ASSERT_TRUE(client && client->send("one") && client->send("two") && client->send("three"));
+  auto request = server.accept(kLong);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_EQ(request->lines, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(request->connection.receive(kLong), "three");
+}
+
+TEST(ExchangeServer, IsNotHinderedByTwoHundredSilentClients) {
+  ExchangeServer server = open_server();
+  std::vector<Visitor> silent;
+  auto waiting = std::async(std::launch::async, [&] { return server.accept(kLong); });
+  for (int i = 0; i < 200; ++i) silent.emplace_back(server);
+  const Instant begin = now();
+  auto client = ExchangeConnection::connect("::1", server.port(), kLong);
+  ASSERT_TRUE(client && client->send("real"));
+  auto request = waiting.get();
+  EXPECT_LT(now() - begin, seconds(1));
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_EQ(request->lines[0], "real");
+}
+
+TEST(ExchangeServer, DoesNotCountThoseWhoOnlyConnect) {
+  ExchangeServer server = open_server();
+  for (int i = 0; i < 50; ++i) Visitor visitor(server);
+  EXPECT_EQ(server.accept(milliseconds(300)).error().fault, ExchangeFault::kTimeout);
+  EXPECT_EQ(server.pending(), 0u);
+}
+
+TEST(ExchangeServer, DropsTheOldestOfTooMany) {
+  ExchangeServer server = open_server({.pending_max = 3});
+  const Visitor oldest(server);
+  std::vector<Visitor> later;
+  EXPECT_FALSE(server.accept(milliseconds(50)));
+  for (int i = 0; i < 3; ++i) later.emplace_back(server);
+  EXPECT_FALSE(server.accept(milliseconds(200)));
+  EXPECT_EQ(server.pending(), 3u);
+  EXPECT_EQ(oldest.hear(), "");
+  later.back().say("still there\n");
+  EXPECT_TRUE(server.accept(kLong));
+}
+
+TEST(ExchangeServer, DropsThoseWhoTakeTooLong) {
+  ExchangeServer server = open_server({.handshake_timeout = milliseconds(100)});
+  const Visitor slow(server);
+  slow.say("half a li");
+  EXPECT_FALSE(server.accept(milliseconds(400)));
+  EXPECT_EQ(server.pending(), 0u);
+  EXPECT_EQ(slow.hear(), "");
+}
+
+TEST(ExchangeServer, BoundsWhatClientsMaySendBeforeTheyAreServed) {
+  std::string reason;
+  ExchangeServer server = open_server(
+      {.lines = 2,
+       .on_refused = [&](const std::string&, const ExchangeError& why) { reason = why.what; },
+       .pending_bytes_max = 100'000});
+  const Visitor long_line(server);
+  long_line.say(std::string(2 * kFirstLineMax, 'x'));
+  EXPECT_FALSE(server.accept(milliseconds(200)));
+  EXPECT_NE(reason.find("a line of more than 4KiB"), std::string::npos) << reason;
+  EXPECT_EQ(server.pending(), 0u);
+
+  const Visitor much(server);
+  much.say("first\n" + std::string(200'000, 'x'));
+  EXPECT_FALSE(server.accept(milliseconds(300)));
+  EXPECT_EQ(server.pending(), 0u) << "more than all of them may send";
+}
+
+TEST(ExchangeServer, SaysWhyItRefuses) {
+  std::string reason;
+  ExchangeServer server = open_server(
+      {.check_first = [](const std::string&) -> Result<void, ExchangeError> {
+         return failure(ExchangeError{.fault = ExchangeFault::kRefused, .what = "not today"});
+       },
+       .on_refused = [&](const std::string&, const ExchangeError& why) { reason = why.what; }});
+  const Visitor visitor(server);
+  visitor.say("please\n");
+  EXPECT_FALSE(server.accept(milliseconds(200)));
+  EXPECT_EQ(visitor.hear(), "{\"error\":\"not today\"}\n");
+  EXPECT_EQ(reason, "not today");
+}
+
+// The connection, once both sides have proved themselves: who leaves before is not served.
+Result<ExchangeConnection, ExchangeError> visit(std::uint16_t port, const std::string& secret) {
+  auto client = ExchangeConnection::connect("::1", port, kLong);
+  if (!client) return failure(client.error());
+  if (auto known = authenticate(*client, ExchangeSecret(secret), kLong); !known) {
+    return failure(known.error());
+  }
+  if (auto sent = client->send("in"); !sent) return failure(sent.error());
+  return client;
+}
+
+TEST(ExchangeServer, AndClientProveThatTheyHaveTheSecret) {
+  ExchangeServer server = open_server({.secret = ExchangeSecret("0123456789abcdef")});
+  auto client =
+      std::async(std::launch::async, [&] { return visit(server.port(), "0123456789abcdef"); });
+  auto request = server.accept(kLong);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_TRUE(client.get());
+  EXPECT_EQ(request->lines[0], "in");
+}
+
+TEST(ExchangeServer, TellsAClientThatItsSecretIsWrong) {
+  ExchangeServer server = open_server({.secret = ExchangeSecret("0123456789abcdef")});
+  auto client =
+      std::async(std::launch::async, [&] { return visit(server.port(), "0123456789abcdeX"); });
+  EXPECT_FALSE(server.accept(milliseconds(500)));
+  const auto known = client.get();
+  ASSERT_FALSE(known);
+  EXPECT_EQ(known.error().fault, ExchangeFault::kRefused);
+  EXPECT_NE(known.error().what.find("secret is not that of this server"), std::string::npos);
+}
+
+// Somebody else at the server's address, who knows the protocol but not the secret.
+TEST(ExchangeServer, WithoutTheSecretIsFoundOutByTheClient) {
+  const auto listener = ExchangeListener::open(0);
+  ASSERT_TRUE(listener);
+  auto client =
+      std::async(std::launch::async, [&] { return visit(listener->port(), "0123456789abcdef"); });
+  auto victim = listener->accept(kLong);
+  ASSERT_TRUE(victim && victim->receive(kLong));
+  const std::string zeros(64, '0');
+  ASSERT_TRUE(victim->send(R"({"openmrc_auth":1,"nonce":")" + zeros + "\"}"));
+  ASSERT_TRUE(victim->receive(kLong));
+  ASSERT_TRUE(victim->send(R"({"openmrc_auth":1,"proof":")" + zeros + "\"}"));
+  const auto known = client.get();
+  ASSERT_FALSE(known);
+  EXPECT_EQ(known.error().fault, ExchangeFault::kSecret);
+}
+
+}  // namespace
+}  // namespace openmrc::host
