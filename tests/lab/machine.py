@@ -5,6 +5,7 @@ A virtual machine can be stopped by its host for many milliseconds, and both cor
 something else. What is measured then is the machine. A measurement that misses its goal is
 therefore repeated, and counts only if the machine was quiet in one of the attempts.
 """
+import functools
 import os
 import threading
 import time
@@ -92,3 +93,28 @@ def attempt(measure, goals_missed, attempts=ATTEMPTS):
         return result, missed
     print(f"NOT JUDGED: the machine held still in none of {attempts} attempts", flush=True)
     return result, []
+
+
+class GoalMissed(AssertionError):
+    """A figure that a busy machine may be the cause of."""
+
+
+def expect(reached, text):
+    if not reached:
+        raise GoalMissed(text)
+
+
+def repeated(test):
+    """For a test that calls expect(): it is attempt()ed. Any other failure counts at once."""
+    @functools.wraps(test)
+    def run(*arguments):
+        def measure():
+            try:
+                test(*arguments)
+            except GoalMissed as missed:
+                return [str(missed)]
+            return []
+        _, missed = attempt(measure, lambda missed: missed)
+        if missed:
+            raise GoalMissed(missed[0])
+    return run

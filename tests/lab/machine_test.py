@@ -45,6 +45,35 @@ class Attempt(unittest.TestCase):
             self.assertEqual(missed, [])
             self.assertIn("NOT JUDGED", text)
 
+    def test_a_repeated_test_fails_with_what_it_missed(self):
+        calls = []
+
+        @machine.repeated
+        def test(text):
+            calls.append(text)
+            machine.expect(len(calls) == 2 or text == "slow", text)
+            machine.expect(text != "slow", text)
+
+        with contextlib.redirect_stdout(io.StringIO()):
+            test("noisy")
+            self.assertEqual(calls, ["noisy"] * 2)
+            with (mock.patch.object(machine.Watch, "report", lambda _: QUIET),
+                  self.assertRaisesRegex(machine.GoalMissed, "slow")):
+                test("slow")
+        self.assertEqual(calls[2:], ["slow"] * machine.ATTEMPTS)
+
+    def test_a_wrong_result_is_not_repeated(self):
+        calls = []
+
+        @machine.repeated
+        def test():
+            calls.append(1)
+            raise AssertionError("corrupted")
+
+        with self.assertRaisesRegex(AssertionError, "corrupted"):
+            test()
+        self.assertEqual(len(calls), 1)
+
     def test_watch_measures(self):
         with machine.Watch() as watch:
             time.sleep(0.05)

@@ -60,7 +60,10 @@ class Demo(unittest.TestCase):
                           r"less than (\d+) ms later all carried \S+ Gb/s again\. (\S+) messages",
                           " ".join(text.split()))
         self.assertTrue(found, text)
-        self.assertLess(float(found[3]), float(found[1]))
+        # A machine that cannot fill the links says so: a cut costs it nothing.
+        if "were the limit, not the links" not in " ".join(text.split()):
+            self.assertLess(float(found[3]), float(found[1]))
+        self.assertLessEqual(float(found[3]), 0.6)  # three links of 0.2 Gb/s
         self.assertGreater(int(found[5].replace(",", "")), 1000)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
         self.assertEqual(self.remains(), [])

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +18,9 @@
 #include "openmrc/lab/layout.h"
 #include "openmrc/lab/port_counters.h"
 #include "openmrc/lab/spec.h"
-#include "openmrc/text/numbers.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/lab/cli.h"
+#include "tools/mrc/lab/demo/conclusion.h"
 #include "tools/mrc/lab/demo/screen.h"
 #include "tools/mrc/lab/demo/timeline.h"
 #include "tools/mrc/lab/demo/traffic.h"
@@ -189,10 +188,6 @@ Result<void, std::string> Demo::heal() {
   return {};
 }
 
-std::string reached(const std::optional<Duration>& after) {
-  return after ? fmt::format("less than {} ms", after->raw() / 1'000'000 + 1) : "more than 2 s";
-}
-
 Result<std::string, std::string> Demo::conclusion() const {
   const auto timeline = lab::ArrivalTimeline::read(traffic_.timeline_file());
   if (!timeline) return failure(timeline.error());
@@ -201,14 +196,15 @@ Result<std::string, std::string> Demo::conclusion() const {
   const double before = timeline->bits_per_second(cut_.began_ns - 1000 * kMs, cut_.began_ns);
   const double during = timeline->bits_per_second(healed_.began_ns - 1000 * kMs, healed_.began_ns);
   const double left = before * (kPlanes - 1) / kPlanes;
-  return fmt::format(
-      "{} planes carried {:.2f} Gb/s. Plane {} was cut: {} later the other {} carried what they "
-      "can, {:.2f} Gb/s. It came back: {} later all carried {:.2f} Gb/s again. {} messages of "
-      "64 KiB were compared byte by byte, and none was lost or wrong.",
-      kPlanes, before / 1e9, kCutPlane,
-      reached(timeline->reached_after(cut_.began_ns, left * kAlmost)), kPlanes - 1, during / 1e9,
-      reached(timeline->reached_after(healed_.done_ns, before * kAlmost)), before / 1e9,
-      text::grouped(traffic_.verified()));
+  return lab::conclusion_of(
+      {.planes = kPlanes,
+       .cut_plane = kCutPlane,
+       .link_gbps = frame_.link_gbps,
+       .before_gbps = before / 1e9,
+       .during_gbps = during / 1e9,
+       .left_after = timeline->reached_after(cut_.began_ns, left * kAlmost),
+       .back_after = timeline->reached_after(healed_.done_ns, before * kAlmost),
+       .verified_messages = traffic_.verified()});
 }
 
 // Text for people, no wider than the terminal.
