@@ -205,6 +205,8 @@ MUTATIONS = [
              "  learn(std::clamp(least_rtt_,", "  if (false) learn(std::clamp(least_rtt_,"),
     Mutation("round trips count before the base RTT is known", "congestion/nscc.cc",
              "    sack.rtt.reset();\n", ""),
+    Mutation("a receiver never learns the base RTT", "endpoint/path_probes.cc",
+             "  if (!peer.congestion.is_learning()) return now + rtt;\n", "  if (true) return now + rtt;\n"),
     Mutation("a packet that is overdue waits for silence", "requestor/requestor_timers.cc",
              "sent().empty() ? kNever : std::max", "true ? kNever : std::max"),
     Mutation("one packet that is overtaken makes its path suspect", "requestor/flight.cc",

@@ -52,6 +52,7 @@ static_assert(Limits::kBaseRttMax.raw() * Limits::kRttMaxInBaseRtts < Limits::kT
 
 Nscc::Nscc(const NsccSettings& settings)
     : parameters_(settings),
+      knows_base_rtt_(!parameters_.learns_base_rtt),
       base_rtt_(parameters_.base_rtt),
       least_rtt_(parameters_.learns_base_rtt ? kNotMeasured : parameters_.base_rtt),
       max_window_(parameters_.max_window),
@@ -148,8 +149,9 @@ void Nscc::on_base_rtt(Duration rtt, std::size_t planes) {
 
 // What was sent so far was sent for the guess, so the window grows with it (CC-53).
 void Nscc::end_learning() {
-  if (phase_ != Phase::kLearning) return;
-  phase_ = Phase::kSteady;
+  if (knows_base_rtt_ || (phase_ == Phase::kNew && least_rtt_ == kNotMeasured)) return;
+  knows_base_rtt_ = true;
+  if (phase_ == Phase::kLearning) phase_ = Phase::kSteady;
   if (least_rtt_ == kNotMeasured) {
     least_rtt_ = base_rtt_;
     return;
@@ -163,7 +165,7 @@ void Nscc::end_learning() {
 
 // CC-53
 void Nscc::learn(std::int32_t base_rtt) {
-  if (phase_ != Phase::kSteady) return;
+  if (!knows_base_rtt_) return;
   parameters_.scale_to(base_rtt);
   base_rtt_ = base_rtt;
   max_window_ = parameters_.max_window;
@@ -173,7 +175,7 @@ void Nscc::learn(std::int32_t base_rtt) {
 // round trip before the first answer.
 void Nscc::begin(Instant now) {
   if (phase_ != Phase::kNew) return;
-  phase_ = parameters_.learns_base_rtt ? Phase::kLearning : Phase::kSteady;
+  phase_ = knows_base_rtt_ ? Phase::kSteady : Phase::kLearning;
   last_adjust_ = last_decrease_ = now - Duration(base_rtt_) - nanoseconds(1);
 }
 

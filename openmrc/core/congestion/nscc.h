@@ -104,9 +104,7 @@ class Nscc {
   void end_learning();
 
   // Whether the base RTT is still a guess.
-  [[nodiscard]] bool is_learning() const {
-    return parameters_.learns_base_rtt && phase_ != Phase::kSteady;
-  }
+  [[nodiscard]] bool is_learning() const { return !knows_base_rtt_; }
   [[nodiscard]] ByteCount window() const { return ByteCount(window_); }
   [[nodiscard]] ByteCount max_window() const { return ByteCount(max_window_); }
   [[nodiscard]] Duration base_rtt() const { return Duration(base_rtt_); }
@@ -194,6 +192,7 @@ class Nscc {
   Parameters parameters_;
 
   Phase phase_ = Phase::kNew;
+  bool knows_base_rtt_;     // it is configured, or has been learned, with signals or before
   bool fast_ = false;       // fast increase is on
   bool qa_wanted_ = false;  // something was trimmed since the last quick adapt
   bool in_epoch_ = false;   // `epoch_end_` has been set

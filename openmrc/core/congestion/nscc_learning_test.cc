@@ -161,16 +161,26 @@ TEST(NsccLearning, NeedsNoAnswerIfDataHasMeasured) {
   EXPECT_EQ(unmeasured.least_rtt(), kGuess);
 }
 
-// CC-26: the first SACK says that the peer is there and the way is warm.
-TEST(NsccLearning, BeginsWithTheFirstSignal) {
+// CC-56: who only receives has probes alone.
+TEST(NsccLearning, MayBeOverBeforeTheFirstSignal) {
   Nscc nscc(learning());
-  EXPECT_TRUE(nscc.is_learning());
+  Nscc told(guessed(kLongWay));
   nscc.on_base_rtt(kLongWay - kFullPacket);
+  EXPECT_TRUE(nscc.is_learning());
+  nscc.end_learning();
+  EXPECT_FALSE(nscc.is_learning());
+  EXPECT_EQ(nscc.base_rtt(), kLongWay);
+  EXPECT_EQ(nscc.window(), told.window());
+  for (Nscc* each : {&nscc, &told}) hear(*each, kLongWay, kLongWay * 3, 100'000);
+  EXPECT_EQ(nscc.window(), told.window()) << "its first signal is one of many";
+}
+
+// CC-56: what it may send later tells more.
+TEST(NsccLearning, IsNotOverBeforeTheFirstSignalIfNothingWasMeasured) {
+  Nscc nscc(learning());
   nscc.end_learning();
   EXPECT_TRUE(nscc.is_learning());
-  EXPECT_EQ(nscc.base_rtt(), kGuess);
-  hear(nscc, {}, std::nullopt);
-  nscc.on_base_rtt(kLongWay * 2);
+  hear(nscc, {}, kLongWay);
   nscc.end_learning();
   EXPECT_EQ(nscc.base_rtt(), kLongWay);
 }

@@ -84,7 +84,7 @@ void PathProbes::take_port_answer(Instant now, PeerIndex index, Peer& peer, Plan
 }
 
 void PathProbes::search_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
-  peer.next_search = now + peer.congestion.base_rtt();
+  peer.next_search = after_round_trip(now, index, peer);
   if (!peer.health.empty()) hurry(index, peer, now);
   peer.reverse.doubt(peer.paths);
   for (unsigned i = 0; i < kSearchWidth; ++i) {
@@ -93,10 +93,22 @@ void PathProbes::search_reverse_paths(Instant now, PeerIndex index, Peer& peer) 
   }
 }
 
-void PathProbes::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
+// CC-56: probes for each round trip would fill the way back if it is guessed too short. Who
+// receives learns it, and until then probes ever more rarely.
+Instant PathProbes::after_round_trip(Instant now, PeerIndex index, Peer& peer) {
   const Duration rtt = peer.congestion.base_rtt();
-  peer.next_refresh = now + std::max(rtt, state_.context.settings.reorder_floor);
-  if (peer.last_sent + rtt > now && peer.last_sent != Instant{}) return;
+  if (!peer.congestion.is_learning()) return now + rtt;
+  peer.base_rtt_probes.start(now, rtt);
+  arm_timer(state_.context, index, peer);
+  return std::max(now + rtt, peer.base_rtt_probes.next_time());
+}
+
+void PathProbes::refresh_reverse_paths(Instant now, PeerIndex index, Peer& peer) {
+  peer.next_refresh =
+      std::max(after_round_trip(now, index, peer), now + state_.context.settings.reorder_floor);
+  const bool sends =
+      peer.last_sent != Instant{} && peer.last_sent + peer.congestion.base_rtt() > now;
+  if (sends) return;
   if (const auto path = peer.reverse_probes.next(peer.paths, state_.ports_to(peer))) {
     probe_ev(index, peer, *path, AwaitedProbe::Kind::kReversePath);
   }
@@ -129,19 +141,23 @@ void PathProbes::probe_ports(PeerIndex index, Peer& peer, Instant now) {
   arm_timer(state_.context, index, peer);
 }
 
-// UET 3.6.13 (CC-26): how long the way is, where nobody knows. Control packets pass the queues of
-// data. A reliability probe would do, but it says that nothing is heard.
+// UET 3.6.13 (CC-26, CC-56): how long the way is, where nobody knows, for who sends and for who
+// only receives. Control packets pass the queues of data. A reliability probe would do, but it says
+// that nothing is heard.
 void PathProbes::probe_base_rtt(PeerIndex index, Peer& peer, Instant now) {
   BaseRttProbes& probes = peer.base_rtt_probes;
   if (now < probes.next_time()) return;
-  if (!peer.congestion.is_learning() || !peer.losses.is_running()) return probes.stop();
+  const Duration interval_max = state_.context.settings.probe.interval_max;
+  const bool sends = peer.losses.is_running();
+  const bool is_idle = !sends && peer.last_heard + interval_max < now;
+  if (!peer.congestion.is_learning() || is_idle) return probes.stop();
   if (probes.is_complete()) {
     probes.stop();
     peer.congestion.end_learning();
     return sending_.wake(peer);  // the window may have grown
   }
-  probes.postpone(now, state_.context.settings.probe.interval_max);
-  const bool is_first_awaited = peer.last_feedback == Instant{};
+  probes.postpone(now, interval_max);
+  const bool is_first_awaited = sends && peer.last_feedback == Instant{};
   const auto path =
       is_first_awaited ? std::nullopt : peer.paths.choose_for_probe(state_.ports_to(peer));
   if (!path) return;

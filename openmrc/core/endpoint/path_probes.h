@@ -49,6 +49,8 @@ class PathProbes {
              wire::EndpointRequestId id);
 
  private:
+  // When the next probe of a kind that is sent once in each round trip is due.
+  [[nodiscard]] Instant after_round_trip(Instant now, PeerIndex index, Peer& peer);
   void take_path_answer(Instant now, const AwaitedProbe& awaited, Peer& peer);
   void take_base_rtt(Instant now, const AwaitedProbe& awaited, Peer& peer);
   void take_port_answer(Instant now, PeerIndex index, Peer& peer, Plane plane);

@@ -2,6 +2,9 @@
 // Probes for the base RTT. Those of paths and ports are in endpoint_requests_test.cc.
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -144,6 +147,90 @@ TEST(BaseRtt, IsNotProbedWhileNothingIsHeard) {
   BaseRttLearner learner;
   EXPECT_TRUE(learner.probes_within(seconds(10)).empty());
   EXPECT_EQ(learner.peer.count(Count::kEvProbesSent), 0U);
+}
+
+// Something arrives in each guessed round trip, and nothing is sent but probes, which are answered
+// after `rtt`.
+class Receiver {
+ public:
+  explicit Receiver(std::optional<Duration> rtt)
+      : peer({.timeout = 14, .congestion = learning_nscc()}), rtt_(rtt) {}
+
+  // How many EV probes leave in so many guessed round trips.
+  std::size_t probes_in(std::int64_t round_trips) {
+    std::size_t probes = 0;
+    for (std::int64_t i = 0; i < round_trips; ++i) {
+      peer.deliver(peer.write(next_++));
+      probes += step();
+    }
+    return probes;
+  }
+  // The same while the peer asks whether it is heard, with a reliability probe in each.
+  std::size_t probes_when_asked(std::uint16_t round_trips) {
+    std::size_t probes = 0;
+    for (std::uint16_t i = 0; i < round_trips; ++i) {
+      peer.deliver(peer.probe(i));
+      probes += step();
+    }
+    return probes;
+  }
+  [[nodiscard]] const CongestionControl& congestion() const { return peer.peer().congestion; }
+
+  ScriptedPeer peer;
+
+ private:
+  std::size_t step() {
+    std::size_t probes = 0;
+    const Instant end = peer.now() + kRtt;
+    for (auto sent = peer.collect(); !sent.empty(); sent = peer.await_packets(end - peer.now())) {
+      for (const Transmit& one : sent) {
+        if (!std::holds_alternative<wire::EndpointRequest>(one.packet.transport.body)) continue;
+        ++probes;
+        awaited_.emplace_back(peer.now(), one);
+      }
+    }
+    if (end > peer.now()) peer.advance(end - peer.now());
+    while (rtt_ && !awaited_.empty() && awaited_.front().first + *rtt_ <= peer.now()) {
+      const Transmit& probe = awaited_.front().second;
+      const auto& request = std::get<wire::EndpointRequest>(probe.packet.transport.body);
+      peer.deliver(wire::EndpointResponse{.id = request.id, .eeth = {}}, {.plane = probe.plane});
+      awaited_.pop_front();
+    }
+    return probes;
+  }
+
+  std::optional<Duration> rtt_;
+  std::deque<std::pair<Instant, Transmit>> awaited_;
+  std::int64_t next_ = 0;
+};
+
+// CC-56
+TEST(BaseRtt, ThatIsGuessedMakesReceiversProbeEverMoreRarely) {
+  Receiver receiver(std::nullopt);
+  EXPECT_LE(receiver.probes_in(128), 2 * BaseRttProbes::kProbesMax);
+  Receiver asked(std::nullopt);
+  EXPECT_LE(asked.probes_when_asked(128), (1 + kSearchWidth) * BaseRttProbes::kProbesMax);
+}
+
+// CC-56
+TEST(BaseRtt, IsLearnedByWhoOnlyReceives) {
+  Receiver receiver(kLongRtt);
+  (void)receiver.probes_in(128);
+  EXPECT_FALSE(receiver.congestion().is_learning());
+  EXPECT_GE(receiver.congestion().base_rtt(), kLongRtt);
+  EXPECT_LE(receiver.congestion().base_rtt(), kLongRtt + kRtt);
+  EXPECT_LE(receiver.probes_in(128), 128 / 8) << "one in a round trip";
+}
+
+// CC-56: nobody is probed for ever who says nothing more.
+TEST(BaseRtt, IsNotProbedByWhoReceivesNothingMore) {
+  Receiver receiver(std::nullopt);
+  (void)receiver.probes_in(4);
+  const std::uint64_t sent = receiver.peer.count(Count::kEvProbesSent);
+  while (!receiver.peer.await_packets(seconds(10)).empty()) {
+  }
+  EXPECT_LE(receiver.peer.count(Count::kEvProbesSent), sent + BaseRttProbes::kProbesMax);
+  EXPECT_TRUE(receiver.peer.await_packets(seconds(10)).empty());
 }
 
 }  // namespace

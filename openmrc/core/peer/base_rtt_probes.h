@@ -16,9 +16,10 @@ namespace openmrc::core {
 // they are the first.
 class BaseRttProbes {
  public:
-  // Data begins to flow. A first look is after one guessed round trip.
+  // Data begins to flow, one way or the other. A first look is after one guessed round trip.
   void start(Instant now, Duration guess) {
-    if (next_ == kNever) next_ = now + guess;
+    if (next_ != kNever) return;
+    next_ = now + guess;
     interval_ = guess;
   }
   void stop() { next_ = kNever; }

@@ -29,6 +29,10 @@ TEST(BaseRttProbes, AreNotMovedByMoreDataThatBeginsToFlow) {
   probes.start(kBegin, nanoseconds(200));
   probes.start(kBegin + nanoseconds(150), nanoseconds(200));
   EXPECT_EQ(probes.next_time(), kBegin + nanoseconds(200));
+  probes.postpone(kBegin, nanoseconds(5000));
+  probes.start(kBegin, nanoseconds(200));
+  probes.postpone(kBegin, nanoseconds(5000));
+  EXPECT_EQ(probes.next_time(), kBegin + nanoseconds(800)) << "distances go on to double";
 }
 
 TEST(BaseRttProbes, OnlyTheLatestMeasures) {
