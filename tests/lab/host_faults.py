@@ -43,6 +43,46 @@ def address_space(pid):
     return int(status.split("VmSize:")[1].split()[0]) * 1024
 
 
+class MemoryGroup:
+    """A control group for the memory of one process, of either version."""
+    ROOTS = (("/sys/fs/cgroup", "memory.max", "memory.current"),
+             ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"))
+
+    def __init__(self, pid):
+        self.pid, self.folder = pid, None
+        for root, limit, used in self.ROOTS:
+            folder = pathlib.Path(root, f"openmrc-{pid}")
+            try:
+                folder.mkdir()
+            except OSError:
+                continue
+            if (folder / limit).exists():
+                self.folder, self.limit_file, self.used_file = folder, folder / limit, folder / used
+                return
+            folder.rmdir()
+
+    def enter(self):
+        (self.folder / "cgroup.procs").write_text(str(self.pid), encoding="ascii")
+
+    def remove(self):
+        for _ in range(50 if self.folder else 0):  # until the process has left
+            try:
+                return self.folder.rmdir()
+            except OSError:
+                time.sleep(0.1)
+
+    def set_limit(self, size):
+        """False: the kernel cannot reclaim so much, and has not set it."""
+        try:
+            self.limit_file.write_text(str(size), encoding="ascii")
+            return True
+        except OSError:
+            return False
+
+    def used(self):
+        return int(self.used_file.read_text(encoding="ascii"))
+
+
 class Transfer:
     """Verified data from SENDER to RECEIVER. `transport` is added to both configurations."""
 
@@ -217,6 +257,36 @@ class HostFaults(unittest.TestCase):
             subprocess.run(["prlimit", "--pid", str(process.pid),
                             f"--as={address_space(process.pid)}"], check=True, timeout=10)
         self.expect_verified(transfer)
+
+    def start_in_group(self, seconds):
+        """A transfer whose receiver has all its memory from a control group."""
+        transfer = Transfer(seconds)
+        # `mrc lab exec` becomes the program in its host: its process is the program's.
+        group = MemoryGroup(transfer.server.pid)
+        self.addCleanup(group.remove)
+        self.addCleanup(transfer.end)
+        if group.folder is None:
+            self.skipTest("no control group for memory can be made here")
+        group.enter()
+        time.sleep(1)
+        self.assertIsNone(transfer.client.poll())
+        return transfer, group
+
+    def test_a_control_group_that_is_made_narrow_is_noticed_by_nobody(self):
+        """What is connected allocates no more, so all that it has is enough."""
+        transfer, group = self.start_in_group(4)
+        self.assertTrue(group.set_limit(group.used() + (1 << 20)))
+        self.expect_verified(transfer)
+
+    def test_a_control_group_that_is_made_too_narrow_is_a_named_error(self):
+        """Version 1 refuses such a limit, and nothing happens; version 2 kills."""
+        transfer, group = self.start_in_group(5)
+        if not group.set_limit(1 << 20):
+            return self.expect_verified(transfer)
+        client_text, server_text = transfer.finish(END_MAX_S)
+        self.assertEqual(transfer.server.returncode, -signal.SIGKILL, server_text)
+        self.assertNotIn("TIMED OUT", client_text)
+        self.assertRegex(client_text, ERRORS)
 
     def test_queue_pairs_beyond_the_memory_are_a_named_error(self):
         server = LAB.start(RECEIVER, "perf", "write-bw", "--quiet", "--keep")
