@@ -78,4 +78,10 @@ Result<Config, std::vector<ConfigError>> load_config(
   return config;
 }
 
+bool is_configured() {
+  const std::filesystem::path path = chosen_file(std::nullopt);
+  std::error_code error;
+  return path != kDefaultFile || std::filesystem::exists(path, error);
+}
+
 }  // namespace openmrc::host

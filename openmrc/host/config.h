@@ -87,6 +87,8 @@ Result<Config, std::vector<ConfigError>> parse_config(std::string_view text);
 // The file that is named, or else $OPENMRC_CONFIG, or else /etc/openmrc/openmrc.toml.
 Result<Config, std::vector<ConfigError>> load_config(
     const std::optional<std::filesystem::path>& file);
+// Whether somebody wants this host to have one: the variable is set, or that file is there.
+bool is_configured();
 
 // A key as the reference shows it.
 struct ConfigKey {

@@ -16,9 +16,7 @@ namespace openmrc::libmrc::test {
 // The device of a process is made once; this comes first.
 class VerbsEnvironment {
  public:
-  // `real`: the library for other devices; empty: none.
-  explicit VerbsEnvironment(const char* real)
-      : file_("/tmp/openmrc-verbs-test-" + std::to_string(getpid()) + ".toml") {
+  VerbsEnvironment() : file_("/tmp/openmrc-verbs-test-" + std::to_string(getpid()) + ".toml") {
     std::ofstream(file_) << "name = \"here\"\n"
                             "[transport]\n"
                             "udp_port = 34793\n"
@@ -29,7 +27,6 @@ class VerbsEnvironment {
                             "interface = \"lo\"\n"
                             "address = \"::1\"\n";
     setenv("OPENMRC_CONFIG", file_.c_str(), 1);
-    setenv("OPENMRC_VERBS_REAL", real, 1);
   }
   ~VerbsEnvironment() { std::remove(file_.c_str()); }
   VerbsEnvironment(const VerbsEnvironment&) = delete;

@@ -2,6 +2,7 @@
 // The exported functions of verbs.def.
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <type_traits>
 
 #include "openmrc/verbs/fork_guard.h"
@@ -43,6 +44,12 @@ bool is_refused_here(const Object* /*object*/, const Rest&... /*rest*/) {
   return in_forked_child();
 }
 
+bool kernel_has_devices() {
+  std::error_code error;
+  const std::filesystem::directory_iterator devices("/sys/class/infiniband", error);
+  return !error && devices != std::filesystem::directory_iterator();
+}
+
 // Puts what there is for nobody in front of the arguments.
 template <class Result, class... Parameters, class Otherwise>
 auto ask(const RealVerb<Result(Parameters...)>& verb, Otherwise otherwise) {
@@ -59,7 +66,7 @@ extern "C" {
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers are others'
 
 #define OPENMRC_ASK_REAL(node, result, name, parameters, arguments, otherwise) \
-  static const RealVerb<result parameters> kReal(#name, node);                 \
+  static constinit const RealVerb<result parameters> kReal(#name, node);       \
   return ask(kReal, otherwise) arguments
 
 #define OPENMRC_VERB(node, result, name, parameters, arguments, otherwise)             \
@@ -87,10 +94,11 @@ extern "C" {
   }
 #include "openmrc/verbs/verbs.def"
 
-// Memory of the soft device is not pinned, and a child's calls are refused: a process may fork
-// without preparation. The child itself has no device.
+// Memory of the soft device is not pinned, and a child's calls are refused: a process that has no
+// other may fork without preparation. The child itself has no device.
 ibv_fork_status ibv_is_fork_initialized() {
   if (in_forked_child()) return IBV_FORK_DISABLED;
+  if (soft_device() != nullptr && !kernel_has_devices()) return IBV_FORK_UNNEEDED;
   OPENMRC_ASK_REAL("IBVERBS_1.13", ibv_fork_status, ibv_is_fork_initialized, (), (),
                    IBV_FORK_UNNEEDED);
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "openmrc/verbs/device_files.h"
 #include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_real.h"
 #include "openmrc/verbs/verbs_route.h"
@@ -23,17 +24,28 @@ void copy_text(const std::string& text, char (&to)[kSize]) {
   std::snprintf(to, kSize, "%s", text.c_str());
 }
 
+// Drivers of real devices look behind what they are given, to see whether it is theirs: what they
+// compare there is a pointer of their own, which zeros are not.
+struct RoomForDrivers {
+  ibv_device verbs{};
+  std::array<std::byte, 128> zeros{};  // rdma-core's struct verbs_device has 56 more bytes
+};
+
 ibv_device* make_device() {
   const Device* device = Device::of_process();
   if (device == nullptr) {
-    std::fprintf(stderr, "openmrc: there is no device openmrc0: %s\n", Device::why().c_str());
+    // Who has configured nothing, and has a library that looks for devices, asks for no word of us.
+    if (host::is_configured() || !has_real_library()) {
+      std::fprintf(stderr, "openmrc: there is no device openmrc0: %s\n", Device::why().c_str());
+    }
     return nullptr;
   }
-  auto* made = new ibv_device{};  // stays: applications keep pointers to it
+  ibv_device* made = &(new RoomForDrivers)->verbs;  // stays: applications keep pointers to it
   made->node_type = IBV_NODE_CA;
   made->transport_type = IBV_TRANSPORT_IB;
   copy_text(device->name(), made->name);
-  copy_text(device->name(), made->dev_name);
+  copy_text(std::string(kDeviceFile), made->dev_name);
+  copy_text("/sys/class/infiniband_verbs/" + std::string(kDeviceFile), made->dev_path);
   copy_text("/sys/class/infiniband/" + device->name(), made->ibdev_path);
   return made;
 }
@@ -126,13 +138,16 @@ extern "C" {
 
 // The array that is handed out has one more element in front: the list of the real library.
 ibv_device** ibv_get_device_list(int* num_devices) try {
-  static const RealVerb<ibv_device**(int*)> kReal("ibv_get_device_list", "IBVERBS_1.1");
+  static constinit const RealVerb<ibv_device**(int*)> kReal("ibv_get_device_list", "IBVERBS_1.1");
+  ibv_device* const soft = in_forked_child() ? nullptr : soft_device();
   int real_count = 0;
   ibv_device** real_list = kReal.call(nullptr, &real_count);
-  std::vector<ibv_device*> devices;
-  if (ibv_device* device = soft_device(); device != nullptr && !in_forked_child()) {
-    devices.push_back(device);
+  if (real_list == nullptr && soft == nullptr && kReal.is_there()) {  // errno is its own
+    if (num_devices != nullptr) *num_devices = 0;
+    return nullptr;
   }
+  std::vector<ibv_device*> devices;
+  if (soft != nullptr) devices.push_back(soft);
   for (int i = 0; real_list != nullptr && i < real_count; ++i) devices.push_back(real_list[i]);
 
   auto** list = new ibv_device*[devices.size() + 2]();
@@ -145,7 +160,7 @@ ibv_device** ibv_get_device_list(int* num_devices) try {
 }
 
 void ibv_free_device_list(ibv_device** list) {
-  static const RealVerb<void(ibv_device**)> kReal("ibv_free_device_list", "IBVERBS_1.1");
+  static constinit const RealVerb<void(ibv_device**)> kReal("ibv_free_device_list", "IBVERBS_1.1");
   if (list == nullptr) return;
   auto** real_list = reinterpret_cast<ibv_device**>(list[-1]);
   if (real_list != nullptr) kReal.call(0, real_list);

@@ -1,52 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <type_traits>
 
-// The machine's own libibverbs, for devices that are not ours. It is there if the kernel has such
-// devices, or if $OPENMRC_VERBS_REAL names it; empty, that variable says that it is not wanted.
-//
-// It lives in a link-map namespace of its own: its drivers ask the loader for libibverbs.so.1 and
-// would otherwise be given this library, which has that name, too. So it has a libc of its own, and
-// errno has to be brought over.
+// The machine's own libibverbs, for devices that are not ours. This library needs it under the name
+// libibverbs-system.so.1, which is a link to it; where rdma-core is not installed, the loader finds
+// an empty library of that name instead (verbs_stub.c). So both are in one namespace: drivers, and
+// programs linked to them, have their private functions from the real one and all others from here.
+// The real one's own calls of public functions arrive here, too, and are sent back by address.
 namespace openmrc::libmrc {
+
+// Whether there is more than the empty one.
+bool has_real_library();
 
 // Null if there is no such library or no such function in it.
 void* real_symbol(const char* name, const char* node);
-// Its errno, of this thread; only if there is a library.
-int real_errno();
 
 template <class Signature>
 class RealVerb;
 
+// A function of it, looked up when it is first asked for. Without a lock: the loader has its own,
+// and may call back while it is held.
 template <class Result, class... Parameters>
 class RealVerb<Result(Parameters...)> {
  public:
-  RealVerb(const char* name, const char* node)
-      : function_(reinterpret_cast<Result (*)(Parameters...)>(real_symbol(name, node))) {}
+  constexpr RealVerb(const char* name, const char* node) : name_(name), node_(node) {}
+
+  [[nodiscard]] bool is_there() const { return function() != nullptr; }
 
   // `otherwise` is the result if there is no library to ask.
   template <class Otherwise>
   [[nodiscard]] Result call(Otherwise otherwise, Parameters... parameters) const {
-    if (function_ == nullptr) {
-      errno = ENODEV;
-      if constexpr (!std::is_void_v<Result>) return static_cast<Result>(otherwise);
-    } else {
-      const ErrnoOfReal carry;
-      return function_(parameters...);
-    }
+    if (Function* const found = function(); found != nullptr) return found(parameters...);
+    errno = ENODEV;
+    if constexpr (!std::is_void_v<Result>) return static_cast<Result>(otherwise);
   }
 
  private:
-  struct ErrnoOfReal {
-    ErrnoOfReal() = default;
-    ~ErrnoOfReal() { errno = real_errno(); }
-    ErrnoOfReal(const ErrnoOfReal&) = delete;
-    ErrnoOfReal& operator=(const ErrnoOfReal&) = delete;
-  };
+  using Function = Result(Parameters...);
 
-  Result (*function_)(Parameters...);
+  Function* function() const {
+    if (!looked_up_.load(std::memory_order_acquire)) {
+      found_.store(reinterpret_cast<Function*>(real_symbol(name_, node_)),
+                   std::memory_order_relaxed);
+      looked_up_.store(true, std::memory_order_release);
+    }
+    return found_.load(std::memory_order_relaxed);
+  }
+
+  const char* name_;
+  const char* node_;
+  mutable std::atomic<Function*> found_ = nullptr;
+  mutable std::atomic<bool> looked_up_ = false;
 };
 
 }  // namespace openmrc::libmrc

@@ -12,7 +12,7 @@
 namespace openmrc::libmrc::test {
 namespace {
 
-const VerbsEnvironment kEnvironment(OPENMRC_FAKE_LIBRARY);
+const VerbsEnvironment kEnvironment;
 
 constexpr int kFake = 1;
 constexpr int kClosed = 2;

@@ -8,8 +8,16 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
+#include <exception>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "openmrc/verbs/device_files.h"
+#include "openmrc/verbs/verbs_real.h"
+#include "openmrc/verbs/verbs_route.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -137,6 +145,34 @@ ibv_rate rate_with(int Rate::* value, int wanted) {
   return found == kRates.end() ? IBV_RATE_MAX : static_cast<ibv_rate>(found->rate);
 }
 
+// How the soft device's ports are known to device_files.h; nothing if there is no device.
+std::optional<std::string> interfaces_of_soft_device() {
+  if (soft_device() == nullptr) return std::nullopt;
+  std::string names;
+  for (const datapath::Port& port : Device::of_process()->config().ports) {
+    names += (&port == &Device::of_process()->config().ports.front() ? "" : ",") + port.interface;
+  }
+  return names;
+}
+
+// As the function below: the length without the end of the line, or -1.
+int copy_line(std::string_view text, char* buffer, std::size_t size) {
+  const std::size_t length = std::min(text.size(), size);
+  std::memcpy(buffer, text.data(), length);
+  const bool has_newline = length > 0 && buffer[length - 1] == '\n';
+  if (has_newline) buffer[length - 1] = '\0';
+  if (!has_newline && length < size) buffer[length] = '\0';
+  return static_cast<int>(has_newline ? length - 1 : length);
+}
+
+int read_line(const std::string& path, char* buffer, std::size_t size) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const ssize_t length = read(fd, buffer, size);
+  close(fd);
+  return length <= 0 ? -1 : copy_line({buffer, static_cast<std::size_t>(length)}, buffer, size);
+}
+
 }  // namespace
 }  // namespace openmrc::libmrc
 
@@ -144,32 +180,46 @@ using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 
 extern "C" {
 
-const char* ibv_event_type_str(ibv_event_type event) { return name_in(kEvents, event); }
-const char* ibv_wc_status_str(ibv_wc_status status) { return name_in(kStatuses, status); }
-const char* ibv_port_state_str(ibv_port_state state) { return name_in(kPortStates, state); }
-const char* ibv_node_type_str(ibv_node_type type) { return name_in(kNodeTypes, type); }
-const char* ibv_wr_opcode_str(ibv_wr_opcode opcode) { return name_in(kOpcodes, opcode); }
+// Programs and people know the real library's words, so they are its if it is there.
+#define OPENMRC_OF_REAL_IF_THERE(node, result, name, parameter, ours)      \
+  result name(parameter value) {                                           \
+    static constinit const RealVerb<result(parameter)> kReal(#name, node); \
+    if (!kReal.is_there()) return ours;                                    \
+    return kReal.call(ours, value);                                        \
+  }
+// clang-format off
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", const char*, ibv_event_type_str, ibv_event_type, name_in(kEvents, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", const char*, ibv_wc_status_str, ibv_wc_status, name_in(kStatuses, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", const char*, ibv_port_state_str, ibv_port_state, name_in(kPortStates, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", const char*, ibv_node_type_str, ibv_node_type, name_in(kNodeTypes, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_PRIVATE_34", const char*, ibv_wr_opcode_str, ibv_wr_opcode, name_in(kOpcodes, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.0", int, ibv_rate_to_mult, ibv_rate, value_of(value, &Rate::multiple))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", int, ibv_rate_to_mbps, ibv_rate, value_of(value, &Rate::mbps))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.0", ibv_rate, mult_to_ibv_rate, int, rate_with(&Rate::multiple, value))
+OPENMRC_OF_REAL_IF_THERE("IBVERBS_1.1", ibv_rate, mbps_to_ibv_rate, int, rate_with(&Rate::mbps, value))
+// clang-format on
+#undef OPENMRC_OF_REAL_IF_THERE
 
-int ibv_rate_to_mult(ibv_rate rate) { return value_of(rate, &Rate::multiple); }
-int ibv_rate_to_mbps(ibv_rate rate) { return value_of(rate, &Rate::mbps); }
-ibv_rate mult_to_ibv_rate(int multiple) { return rate_with(&Rate::multiple, multiple); }
-ibv_rate mbps_to_ibv_rate(int mbps) { return rate_with(&Rate::mbps, mbps); }
-
-const char* ibv_get_sysfs_path() { return "/sys"; }
+const char* ibv_get_sysfs_path() {
+  static constinit const RealVerb<const char*()> kReal("ibv_get_sysfs_path", "IBVERBS_1.0");
+  return kReal.is_there() ? kReal.call(nullptr) : "/sys";
+}
 
 // Returns the length without the end of the line, or -1.
-int ibv_read_sysfs_file(const char* folder, const char* file, char* buffer, std::size_t size) {
+int ibv_read_sysfs_file(const char* folder, const char* file, char* buffer, std::size_t size) try {
+  static constinit const RealVerb<int(const char*, const char*, char*, std::size_t)> kReal(
+      "ibv_read_sysfs_file", "IBVERBS_1.0");
   const std::string path = std::string(folder) + "/" + file;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  const ssize_t length = read(fd, buffer, size);
-  close(fd);
-  if (length <= 0) return -1;
-  const auto end = static_cast<std::size_t>(length);
-  const bool has_newline = buffer[end - 1] == '\n';
-  if (has_newline) buffer[end - 1] = '\0';
-  if (!has_newline && end < size) buffer[end] = '\0';
-  return static_cast<int>(has_newline ? end - 1 : end);
+  if (const auto interfaces = interfaces_of_soft_device()) {
+    if (const auto found = device_file(path, *interfaces)) {
+      return copy_line(found->text(), buffer, size);
+    }
+  }
+  return kReal.is_there() ? kReal.call(-1, folder, file, buffer, size)
+                          : read_line(path, buffer, size);
+} catch (const std::exception&) {
+  errno = ENOMEM;
+  return -1;
 }
 
 }  // extern "C"

@@ -27,7 +27,7 @@ extern "C" int ibv_query_port_speed(ibv_context* context, std::uint32_t port, st
 namespace openmrc::libmrc::test {
 namespace {
 
-const VerbsEnvironment kEnvironment("");
+const VerbsEnvironment kEnvironment;
 
 constexpr int kReadWrite = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 

@@ -36,10 +36,14 @@ env -u DESTDIR "$cmake" --install "$build" --prefix "$prefix" >"$work/log" ||
   fail "$(cat "$work/log")"
 (cd "$prefix" && find . -type f | sort)
 # Libraries have their names for linking; they lead to a file beside them.
-links=$(find "$prefix" -type l ! -name '*.so')
+links=$(find "$prefix" -type l ! -name '*.so' ! -name libibverbs-system.so.1)
 [[ -z $links ]] || fail "installed as symbolic links: $links"
 dangling=$(find "$prefix" -xtype l)
 [[ -z $dangling ]] || fail "lead nowhere: $dangling"
+[[ -n $(find "$prefix" -type l -name libibverbs-system.so.1) ]] ||
+  fail "nothing leads to the machine's own libibverbs.so.1"
+[[ -n $(find "$prefix" -path '*/stub/libibverbs-system.so.1') ]] ||
+  fail "there is no library for machines without it"
 for library in libmrc libnv_mrc lib_mrc libmrc-ctl; do
   [[ -e $(echo "$prefix"/lib*/"$library.so") || -e $(echo "$prefix"/lib/*/"$library.so") ]] ||
     fail "$library.so is not installed"

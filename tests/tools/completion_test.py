@@ -79,6 +79,14 @@ class Words(unittest.TestCase):
         self.assertEqual(offered("perf", "write-bw", ""), [":hosts"])
         self.assertEqual(offered("fabric", "draw", "--", ""), [":files"])
 
+    def test_of_a_program_behind_mrc_run(self):
+        self.assertEqual(offered("run", ""), [":programs"])
+        self.assertEqual(offered("run", "--quiet", "--", ""), [":programs"])
+        self.assertEqual(offered("run", "--", "ib_write_bw", ""), [":files"])
+        self.assertEqual(offered("run", "--conf"), ["--config"])
+        self.assertEqual(offered("run", "--config", ""), [":files"])
+        self.assertEqual(offered("run", "mrc", "lab", "up", "--mo"), ["--mode"])
+
 
 @unittest.skipUnless(HAS_LABS, "labs need root")
 class NamesOfALab(unittest.TestCase):

@@ -257,6 +257,9 @@ PHASES = {
     "lab exec": lambda: begun(on("h0", "sh", "-c", "echo runs; exec sleep 60"), "runs"),
     "sim run: sets up": lambda: simulation(0.3, racks=1024, hosts=64),
     "sim run": lambda: simulation(1),
+    # It becomes the program.
+    "run": lambda: begun(on("h0", "mrc", "run", "--", "sh", "-c", "echo runs; exec sleep 60"),
+                         "runs"),
     "decode: waits for input": lambda: begun(Program(OPTIONS.mrc, "decode", "-"), 0.2),
 }
 

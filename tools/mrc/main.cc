@@ -2,11 +2,12 @@
 // mrc: one command, many verbs. Each verb is a file of its own that adds itself to the command
 // line.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/mrc/completion/command.h"
@@ -18,12 +19,14 @@
 #include "tools/mrc/lab/command.h"
 #include "tools/mrc/perf/command.h"
 #include "tools/mrc/ping/command.h"
+#include "tools/mrc/run/command.h"
 #include "tools/mrc/sim/command.h"
 #include "tools/mrc/usage_error.h"
 
 namespace {
 
-int run(int argc, char** argv) {
+int run(std::vector<std::string> words) {
+  std::vector<std::string> program = openmrc::tools::take_program(words);
   CLI::App app{"OpenMRC: inspect, plan and run MRC (Multipath Reliable Connection) networks",
                "mrc"};
   app.set_version_flag("--version", "mrc " OPENMRC_VERSION);
@@ -39,14 +42,17 @@ int run(int argc, char** argv) {
   openmrc::tools::add_lab_command(app, exit_code);
   openmrc::tools::add_perf_command(app, exit_code);
   openmrc::tools::add_ping_command(app, exit_code);
+  openmrc::tools::add_run_command(app, exit_code, std::move(program));
   openmrc::tools::add_sim_command(app, exit_code);
 
-  if (argc > 1 && std::string_view(argv[1]) == openmrc::tools::kCompleteCommand) {
-    openmrc::tools::print_completions(app, std::vector<std::string>(argv + 2, argv + argc));
+  if (!words.empty() && words.front() == openmrc::tools::kCompleteCommand) {
+    words.erase(words.begin());
+    openmrc::tools::print_completions(app, words);
     return 0;
   }
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as it wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;  // 0 for --help and --version
   }
@@ -59,7 +65,9 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try { return run(argc, argv); } catch (const std::bad_alloc&) {
+int main(int argc, char** argv) try {
+  return run(std::vector<std::string>(argv + 1, argv + argc));
+} catch (const std::bad_alloc&) {
   std::cerr << "mrc: out of memory\n";
   return 1;
 } catch (const std::exception& error) {

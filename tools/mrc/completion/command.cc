@@ -95,6 +95,10 @@ void add_options(const TypedLine& line, const Candidates& candidates) {
   }
 }
 
+bool has_verbs(const CLI::App& command) {
+  return !command.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
 void add_verbs(const CLI::App& command, const Candidates& candidates) {
   for (const CLI::App* verb : command.get_subcommands([](const CLI::App*) { return true; })) {
     if (is_shown(*verb)) candidates.add(verb->get_name(), verb->get_description());
@@ -122,7 +126,7 @@ bool takes_more(const CLI::App& command) {
 
 void complete(const CLI::App& app, Words words, const std::string& lab, bool inside);
 
-// `mrc lab exec h0 PROGRAM ...`
+// `mrc lab exec h0 PROGRAM ...`, `mrc run PROGRAM ...`
 void complete_program(const CLI::App& app, Words program, const std::string& lab) {
   if (!program.empty() && program.front() == "--") program = program.subspan(1);
   if (program.size() <= 1) {
@@ -147,7 +151,7 @@ void add_positional(const CLI::App& app, TypedLine line, bool inside) {
   const std::size_t position = line.positional.size();
   if (position < types.size() || (takes_more(*line.command) && !types.empty())) {
     add_values(types[std::min(position, types.size() - 1)], line.lab, inside || in_lab, candidates);
-  } else if (line.command->get_prefix_command() && !types.empty()) {
+  } else if (line.command->get_prefix_command() && !has_verbs(*line.command)) {
     Names program(line.positional.begin() + static_cast<std::ptrdiff_t>(types.size()),
                   line.positional.end());
     program.push_back(line.word);
