@@ -2,6 +2,7 @@
 // What is linked before libc is asked first, as what is preloaded is.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -43,6 +44,26 @@ TEST(SysfsPreload, GidsAreOfRoceV2) {
   EXPECT_NE(std::fgets(line.data(), line.size(), file), nullptr);
   EXPECT_STREQ(line.data(), "RoCE v2\n");
   std::fclose(file);
+}
+
+constexpr const char* kCharacterDevice = "/dev/infiniband/uverbs9999";
+
+TEST(SysfsPreload, TheDeviceFileIsACharacterDevice) {
+  struct stat status{};
+  errno = EXDEV;
+  ASSERT_EQ(stat(kCharacterDevice, &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+  EXPECT_EQ(access(kCharacterDevice, R_OK | W_OK), 0);
+  EXPECT_EQ(errno, EXDEV) << "what succeeds leaves it alone";
+  EXPECT_EQ(access(kGidType, R_OK), 0);
+  EXPECT_EQ(access(kGidType, W_OK), -1);
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(open(kGidType, O_RDWR), -1);
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(stat("/dev/infiniband/uverbs99990", &status), -1);
+  EXPECT_EQ(errno, ENOENT);
+  ASSERT_EQ(stat("/", &status), 0);
+  EXPECT_TRUE(S_ISDIR(status.st_mode));
 }
 
 TEST(SysfsPreload, TheRestIsTheKernels) {
