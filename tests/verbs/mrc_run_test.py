@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 CONFIG = 'name = "here"\n[[port]]\ninterface = "lo"\naddress = "::1"\n'
@@ -98,11 +99,20 @@ class StockPrograms(RunTest):
     def test_ucx_finds_the_memory_domain(self):
         self.assertIn("Memory domain: openmrc0", self.assert_lists("ucx_info", "-d").stdout)
 
-    def test_ib_write_bw_starts_and_finds_it(self):
+    def test_ib_write_bw_finds_it_and_has_no_queue_pairs_yet(self):
         self.need("ib_write_bw")
-        done = self.mrc_run("-q", "timeout", "5", "ib_write_bw", "-d", "openmrc0")
-        self.assertNotIn("not found", done.stdout + done.stderr)
-        self.assertNotIn("symbol lookup error", done.stderr)
+        server = subprocess.Popen([OPTIONS.mrc, "run", "-q", "--config", str(self.config), "ib_write_bw",
+                                   "-d", "openmrc0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+        for _ in range(20):  # until it listens
+            done = self.mrc_run("-q", "timeout", "10", "ib_write_bw", "-d", "openmrc0", "127.0.0.1")
+            if "Couldn't connect" not in done.stdout + done.stderr:
+                break
+            time.sleep(0.5)
+        self.assertIn("Failed to create QP", done.stdout + done.stderr)
+        other = self.mrc_run("-q", "ib_write_bw", "-d", "other")
+        self.assertIn("IB device other not found", other.stdout + other.stderr)
 
     def test_without_a_configuration_nothing_changes(self):
         if pathlib.Path("/etc/openmrc/openmrc.toml").exists():
