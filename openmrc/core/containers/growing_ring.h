@@ -30,6 +30,11 @@ class GrowingRing {
     OPENMRC_CHECK(!empty(), "queue is empty");
     return elements_[popped_ & (capacity_ - 1)];
   }
+  // The `index`th from the front.
+  [[nodiscard]] const T& operator[](std::size_t index) const {
+    OPENMRC_CHECK(index < size(), "index is past the end");
+    return elements_[(popped_ + index) & (capacity_ - 1)];
+  }
   T pop() {
     const T element = front();
     ++popped_;

@@ -104,6 +104,7 @@ struct InitAttributes {
   ProtectionDomain domain{};
   EvProfileId ev_profile{};
   CcProfileId cc_profile{};
+  bool remote_write = true;  // the peer may write to the memory of the domain
 };
 
 struct ReadyToRecvAttributes {

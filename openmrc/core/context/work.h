@@ -72,6 +72,8 @@ struct EarlyImmediate {
   Rqmsn rqmsn{};
   Msn msn{};
   PoolIndex next = kNoElement;
+  RKey rkey{};  // these two are told to a MessageHandler
+  std::uint64_t remote_address = 0;
 };
 
 }  // namespace openmrc::core

@@ -8,9 +8,10 @@
 
 namespace openmrc::core {
 
-Result<Qpn, CreateError> Connections::create() {
-  const QueuePair* qp = state_.queue_pairs.create();
+Result<Qpn, CreateError> Connections::create(MessageHandler* messages) {
+  QueuePair* qp = state_.queue_pairs.create();
   if (qp == nullptr) return failure(CreateError::kLimit);
+  qp->connection.messages = messages;
   return qp->connection.local;
 }
 
@@ -50,7 +51,8 @@ Result<void, ModifyError> Connections::to_init(Qpn qpn, const InitAttributes& at
     return failure(ModifyError::kProfile);
   }
   qp->init = attributes;
-  qp->connection.domain = attributes.domain;
+  // MSG-5
+  qp->connection.domain = attributes.remote_write ? attributes.domain : kNoDomain;
   qp->state = QueuePairState::kInit;
   return {};
 }

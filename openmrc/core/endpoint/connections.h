@@ -35,7 +35,7 @@ class Connections {
               EndpointRequests& requests, Rng& rng)
       : state_(state), sending_(sending), probes_(probes), requests_(requests), rng_(rng) {}
 
-  Result<Qpn, CreateError> create();
+  Result<Qpn, CreateError> create(MessageHandler* messages);
   bool destroy(Qpn qpn);
   [[nodiscard]] Result<void, ModifyError> to_init(Qpn qpn, const InitAttributes& attributes);
   [[nodiscard]] Result<void, ModifyError> to_ready_to_recv(Qpn qpn, Instant now,

@@ -62,9 +62,14 @@ class Endpoint {
     return state_.context.memory.add(region);
   }
   bool deregister_memory(RKey key) { return state_.context.memory.remove(key); }
+  [[nodiscard]] const MemoryRegions& memory() const { return state_.context.memory; }
 
   // Queue pairs (MRC 6.1, 10.1).
-  Result<Qpn, CreateError> create_queue_pair() { return connections_.create(); }
+  // With `messages` (docs/protocol/messages.md) it is not a plain MRC queue pair: what is behind it
+  // gets its immediates, receives are not posted to it, and the handler must outlive it.
+  Result<Qpn, CreateError> create_queue_pair(MessageHandler* messages = nullptr) {
+    return connections_.create(messages);
+  }
   bool destroy_queue_pair(Qpn qpn) { return connections_.destroy(qpn); }
   [[nodiscard]] Result<void, ModifyError> to_init(Qpn qpn, const InitAttributes& attributes) {
     return connections_.to_init(qpn, attributes);

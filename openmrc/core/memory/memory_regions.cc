@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "openmrc/core/memory/message_handler.h"
+
 namespace openmrc::core {
 
 MemoryRegions::MemoryRegions(std::size_t limit, const std::optional<SecretNumbers::Key>& secret)
@@ -40,13 +42,36 @@ std::uint32_t MemoryRegions::next_tag(std::uint32_t last) {
   }
 }
 
-// Applications take zero for no key.
+// Applications take zero for no key, and one is no region's (MSG-2).
 RKey MemoryRegions::new_key(std::size_t slot) {
   std::uint32_t& tag = slots_[slot].tag;
   do {
     tag = next_tag(tag);
-  } while (key_of(slot, tag) == RKey{});
+  } while (key_of(slot, tag) == RKey{} || key_of(slot, tag) == kMessageKey);
   return key_of(slot, tag);
+}
+
+Result<const MemoryRegion*, AccessError> MemoryRegions::find(const Access& access) const {
+  const std::size_t slot = slot_of(access.key);
+  if (slot >= slots_.size() || slots_[slot].key != access.key) {
+    return failure(AccessError::kUnknownKey);
+  }
+  if (slots_[slot].region.domain != access.domain) return failure(AccessError::kOtherDomain);
+  return &slots_[slot].region;
+}
+
+Result<std::byte*, AccessError> MemoryRegions::find_readable(const Access& access) const {
+  const auto region = find(access);
+  if (!region) return failure(region.error());
+  if (!(*region)->remote_read) return failure(AccessError::kNotReadable);
+  return place_in(**region, access);
+}
+
+Result<std::byte*, AccessError> MemoryRegions::find_atomic(const Access& access) const {
+  const auto region = find(access);
+  if (!region) return failure(region.error());
+  if (!(*region)->remote_atomic) return failure(AccessError::kNotAtomic);
+  return place_in(**region, access);
 }
 
 bool MemoryRegions::remove(RKey key) {

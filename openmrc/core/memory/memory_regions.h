@@ -18,6 +18,8 @@ namespace openmrc::core {
 
 // Memory and queue pairs of one protection domain may work together, others may not.
 using ProtectionDomain = Strong<struct ProtectionDomainTag, std::uint32_t>;
+// Has no memory: that of a queue pair whose peer may write nowhere.
+inline constexpr ProtectionDomain kNoDomain{0xffffffff};
 
 // Memory that peers may write to.
 struct MemoryRegion {
@@ -26,6 +28,9 @@ struct MemoryRegion {
   std::uint64_t length = 0;
   std::byte* bytes = nullptr;  // where it is; null where only lengths matter, as in simulation
   bool remote_write = true;
+  // For the layer behind queue pairs that have one; MRC itself only writes.
+  bool remote_read = false;
+  bool remote_atomic = false;
 };
 
 enum class RegisterError : std::uint8_t {
@@ -38,6 +43,8 @@ enum class AccessError : std::uint8_t {
   kUnknownKey,
   kOtherDomain,
   kNotWritable,
+  kNotReadable,
+  kNotAtomic,
   kOutOfBounds,
 };
 
@@ -69,7 +76,16 @@ class MemoryRegions {
     const MemoryRegion& region = slots_[slot].region;
     if (region.domain != access.domain) return failure(AccessError::kOtherDomain);
     if (!region.remote_write) return failure(AccessError::kNotWritable);
-    // In this order nothing can wrap.
+    return place_in(region, access);
+  }
+  // The same for reading, and for atomic operations.
+  [[nodiscard]] Result<std::byte*, AccessError> find_readable(const Access& access) const;
+  [[nodiscard]] Result<std::byte*, AccessError> find_atomic(const Access& access) const;
+
+ private:
+  // In this order nothing can wrap.
+  [[nodiscard]] static Result<std::byte*, AccessError> place_in(const MemoryRegion& region,
+                                                                const Access& access) {
     const std::uint64_t offset = access.address - region.address;
     if (access.address < region.address || access.length > region.length ||
         offset > region.length - access.length) {
@@ -77,8 +93,8 @@ class MemoryRegions {
     }
     return region.bytes == nullptr ? nullptr : region.bytes + offset;
   }
+  [[nodiscard]] Result<const MemoryRegion*, AccessError> find(const Access& access) const;
 
- private:
   static constexpr std::uint64_t kSecretPurpose = 0;
   static constexpr unsigned kTagBitsMin = 8;
   static constexpr std::size_t kRegionsMax = 1u << (32 - kTagBitsMin);

@@ -7,6 +7,7 @@
 #include "openmrc/base/time.h"
 #include "openmrc/core/context/context.h"
 #include "openmrc/core/memory/memory_regions.h"
+#include "openmrc/core/memory/message_handler.h"
 #include "openmrc/core/peer/peer.h"
 
 namespace openmrc::core {
@@ -24,6 +25,7 @@ struct Connection {
   ProtectionDomain domain{};
   bool dynamic_mpr = false;
   bool peer_sends_trim_nacks = true;
+  MessageHandler* messages = nullptr;  // what is behind it; null: it is a plain MRC queue pair
 };
 
 // What a queue pair's parts work with during one call.

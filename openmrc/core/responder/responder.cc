@@ -19,6 +19,17 @@ wire::PathMark mark_of(const ArrivalInfo& arrival) {
   return arrival.marked ? wire::PathMark::kSkipOnce : wire::PathMark::kNone;
 }
 
+wire::AckSyndrome syndrome_of(MessageHandler::Verdict verdict) {
+  switch (verdict) {
+    case MessageHandler::Verdict::kNoAccess: return wire::AckSyndrome::kNakRemoteAccess;
+    case MessageHandler::Verdict::kCannotOperate: return wire::AckSyndrome::kNakRemoteOperation;
+    case MessageHandler::Verdict::kTaken:
+    case MessageHandler::Verdict::kNotNow:
+    case MessageHandler::Verdict::kInvalid: break;
+  }
+  return wire::AckSyndrome::kNakInvalidRequest;
+}
+
 // The field has 15 bits and stays at the top.
 constexpr std::int64_t kOooCountMax = 0x7fff;
 
@@ -74,12 +85,14 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
                                           .domain = turn.connection.domain,
                                           .address = write.reth.virtual_address - before,
                                           .length = write.payload.size() + before});
-  if (!target) return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn.wrapped()};
+  if (!target) [[unlikely]] {
+    if (auto refusal = place_elsewhere(turn, write, psn)) return refusal;
+  }
   const bool has_immediate = write.part.has_immediate();
   if (has_immediate) {
     if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
   }
-  if (*target != nullptr && write.payload.has_bytes()) {
+  if (target && *target != nullptr && write.payload.has_bytes()) {
     place_in_order(*target + before, write.payload.bytes());
   }
   context.counters.add(Count::kDataReceived);
@@ -133,7 +146,11 @@ std::optional<Responder::Refusal> Responder::on_write(const Turn& turn,
     refuse_immediate(turn, write, psn, arrival);
     return std::nullopt;
   }
-  if (auto refusal = place(turn, write, psn)) return refusal;
+  if (auto refusal = place(turn, write, psn)) [[unlikely]] {
+    if (!refusal->not_now) return refusal;
+    queue_nack(turn, wire::NackReason::kNoResource, psn, arrival.ev, ticks_of(write.sent));
+    return std::nullopt;
+  }
   report(turn, write, psn, arrival, false);
   return std::nullopt;
 }
@@ -153,7 +170,10 @@ std::optional<Responder::Refusal> Responder::keep_immediate(const Turn& turn,
                           .length = write.reth.dma_length,
                           .immediate = *write.part.immediate(),
                           .rqmsn = write.meth.rqmsn,
-                          .msn = write.meth.msn};
+                          .msn = write.meth.msn,
+                          .rkey = write.reth.rkey,
+                          .remote_address = write.reth.virtual_address -
+                                            (write.reth.dma_length - write.payload.size())};
   ++early_count_;
   // Mostly it is the latest.
   PoolIndex before =
@@ -176,15 +196,16 @@ std::optional<Responder::Refusal> Responder::deliver_immediates(const Turn& turn
     const PoolIndex index = early_.pop_front(context.early);
     const EarlyImmediate early = context.early[index];
     give_back_early(context, turn.connection, index);
+    const bool has_receive = !receives_.empty() || turn.connection.messages != nullptr;
     // REL-88
-    if (early.rqmsn != Rqmsn(immediates_delivered_) || receives_.empty()) {
-      // This message is not complete, nor is what came after it. Its number is how many were
-      // before (QP-36).
-      const std::uint32_t after = (completed_messages_ - early.msn.raw()) & Msn::kMask;
-      completed_messages_ -= std::min(after, completed_messages_);
-      return Refusal{wire::AckSyndrome::kNakInvalidRequest, UnwrappedPsn(early.psn).wrapped()};
+    if (early.rqmsn != Rqmsn(immediates_delivered_) || !has_receive) {
+      return refuse_message(early, wire::AckSyndrome::kNakInvalidRequest);
     }
     ++immediates_delivered_;
+    if (turn.connection.messages != nullptr) {
+      if (auto refusal = deliver_elsewhere(turn, early)) return refusal;
+      continue;
+    }
     const PoolIndex receive = receives_.pop_front(context.receives);
     context.completions.push({.id = context.receives[receive].id,
                               .qpn = turn.connection.local,
@@ -195,6 +216,44 @@ std::optional<Responder::Refusal> Responder::deliver_immediates(const Turn& turn
     context.receives.give_back(receive);
   }
   return std::nullopt;
+}
+
+// This message is not complete, nor is what came after it. Its number is how many were before
+// (QP-36).
+Responder::Refusal Responder::refuse_message(const EarlyImmediate& early,
+                                             wire::AckSyndrome syndrome) {
+  const std::uint32_t after = (completed_messages_ - early.msn.raw()) & Msn::kMask;
+  completed_messages_ -= std::min(after, completed_messages_);
+  return {syndrome, UnwrappedPsn(early.psn).wrapped()};
+}
+
+// MSG-1, MSG-3: what memory does not have may be for the layer behind the queue pair.
+[[gnu::noinline]] std::optional<Responder::Refusal> Responder::place_elsewhere(
+    const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn) {
+  if (turn.connection.messages == nullptr || write.reth.rkey != kMessageKey) {
+    return Refusal{wire::AckSyndrome::kNakRemoteAccess, psn.wrapped()};
+  }
+  const MessageHandler::Verdict verdict =
+      turn.connection.messages->on_part({.name = write.reth.virtual_address,
+                                         .message_length = write.reth.dma_length,
+                                         .ends_message = write.part.ends_message(),
+                                         .payload = write.payload});
+  if (verdict == MessageHandler::Verdict::kTaken) return std::nullopt;
+  return Refusal{.syndrome = syndrome_of(verdict),
+                 .psn = psn.wrapped(),
+                 .not_now = verdict == MessageHandler::Verdict::kNotNow};
+}
+
+// MSG-4
+[[gnu::noinline]] std::optional<Responder::Refusal> Responder::deliver_elsewhere(
+    const Turn& turn, const EarlyImmediate& early) {
+  const MessageHandler::Verdict verdict =
+      turn.connection.messages->on_delivery({.key = early.rkey,
+                                             .name = early.remote_address,
+                                             .length = early.length,
+                                             .immediate = early.immediate});
+  if (verdict == MessageHandler::Verdict::kTaken) return std::nullopt;
+  return refuse_message(early, syndrome_of(verdict));
 }
 
 // MRC 7.5.2.1 (REL-22): a SACK reflects the path and the timestamp of the packet that triggered it.

@@ -35,6 +35,7 @@ class Responder {
   struct Refusal {
     wire::AckSyndrome syndrome;
     Psn psn;
+    bool not_now = false;  // no refusal: there is no room, and the packet is to be sent again
   };
   // MRC 6.2: every message has a packet at least, so the packets between what has arrived and this
   // one bound its message number. Nobody who has not seen the connection knows both (SEC-8).
@@ -99,6 +100,12 @@ class Responder {
   void give_back_early(Context& context, const Connection& connection, PoolIndex index);
   [[nodiscard]] std::optional<Refusal> place(const Turn& turn, const wire::RdmaWrite& write,
                                              UnwrappedPsn psn);
+  [[nodiscard]] static std::optional<Refusal> place_elsewhere(const Turn& turn,
+                                                              const wire::RdmaWrite& write,
+                                                              UnwrappedPsn psn);
+  [[nodiscard]] std::optional<Refusal> deliver_elsewhere(const Turn& turn,
+                                                         const EarlyImmediate& early);
+  [[nodiscard]] Refusal refuse_message(const EarlyImmediate& early, wire::AckSyndrome syndrome);
   [[nodiscard]] std::optional<Refusal> keep_immediate(const Turn& turn,
                                                       const wire::RdmaWrite& write,
                                                       UnwrappedPsn psn);

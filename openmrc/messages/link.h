@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "openmrc/base/ids.h"
+#include "openmrc/core/containers/growing_ring.h"
+#include "openmrc/core/endpoint/endpoint.h"
+#include "openmrc/messages/work.h"
+
+namespace openmrc::messages {
+
+// Why the layer posted a write to the core, and which one it was: what its completion is for.
+struct CoreWork {
+  enum class Purpose : std::uint8_t { kUser, kCredit, kAsk, kResponse };
+  Purpose purpose = Purpose::kUser;
+  std::int64_t number = 0;
+
+  [[nodiscard]] constexpr WorkId id() const {
+    return static_cast<WorkId>(purpose) << 62 | static_cast<WorkId>(number);
+  }
+  static constexpr CoreWork read(WorkId id) {
+    return {.purpose = static_cast<Purpose>(id >> 62),
+            .number = static_cast<std::int64_t>(id & ((WorkId{1} << 62) - 1))};
+  }
+};
+
+// What both halves of a queue pair work with.
+struct Link {
+  core::Endpoint& endpoint;
+  core::GrowingRing<Completion>& completions;
+  Qpn qpn{};
+};
+
+// What came of an attempt to send.
+enum class Posted : std::uint8_t {
+  kYes,
+  kLater,   // the endpoint has as much work as it takes
+  kBroken,  // the queue pair is not, or no longer, ready to send
+};
+inline Posted post_to_core(const Link& link, Instant now, const core::WriteRequest& request) {
+  const auto posted = link.endpoint.post_write(link.qpn, now, request);
+  if (posted) return Posted::kYes;
+  return posted.error() == core::PostError::kLimit ? Posted::kLater : Posted::kBroken;
+}
+
+}  // namespace openmrc::messages

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmrc/messages/queue_pair.h"
+
+namespace openmrc::messages {
+
+QueuePair::QueuePair(core::Endpoint& endpoint, core::GrowingRing<Completion>& completions,
+                     core::GrowingRing<std::uint32_t>& touched, std::uint32_t index,
+                     const QueuePairOptions& options, SharedQueue* shared_queue)
+    : link{.endpoint = endpoint, .completions = completions},
+      shared(shared_queue),
+      touched_(touched),
+      index_(index),
+      own_receives(shared_queue == nullptr ? options.receives
+                                           : QueueOptions{.requests = 0, .segments = 0}),
+      requester(link, options),
+      responder(link, shared_queue == nullptr ? own_receives : shared_queue->receives,
+                shared_queue == nullptr ? nullptr : &shared_queue->sharers) {}
+
+void QueuePair::touch() {
+  if (is_touched_) return;
+  is_touched_ = true;
+  touched_.push(index_);
+}
+
+core::MessageHandler::Verdict QueuePair::judged(Verdict verdict) {
+  touch();
+  if (verdict != Verdict::kTaken && verdict != Verdict::kNotNow) broken = true;
+  return verdict;
+}
+
+core::MessageHandler::Verdict QueuePair::on_part(const Part& part) {
+  return judged(take_part(Name::read(part.name), part));
+}
+
+// MSG-6, MSG-50: whatever is not known is refused.
+core::MessageHandler::Verdict QueuePair::take_part(const Name& name, const Part& part) {
+  switch (name.kind) {
+    case Kind::kSend: return responder.on_send_part(name, part);
+    case Kind::kReadRequest:
+    case Kind::kAtomicRequest: return responder.on_request_part(name, part);
+    case Kind::kReadResponse:
+    case Kind::kAtomicResponse: return requester.on_response_part(name, part);
+    case Kind::kCredit: return requester.on_credit(part);
+    case Kind::kAsk: return responder.on_ask(part);
+  }
+  return Verdict::kInvalid;
+}
+
+core::MessageHandler::Verdict QueuePair::on_delivery(const Delivery& delivery) {
+  // MSG-14
+  if (delivery.key != core::kMessageKey) return judged(responder.on_write_immediate(delivery));
+  return judged(take_delivery(Name::read(delivery.name), delivery));
+}
+
+core::MessageHandler::Verdict QueuePair::take_delivery(const Name& name, const Delivery& delivery) {
+  switch (name.kind) {
+    case Kind::kSend: return responder.on_send(name, delivery);
+    case Kind::kReadRequest:
+    case Kind::kAtomicRequest: return responder.on_request(name, delivery);
+    case Kind::kReadResponse:
+    case Kind::kAtomicResponse: return requester.on_response(name, delivery);
+    case Kind::kCredit:
+    case Kind::kAsk: break;  // have no immediate
+  }
+  return Verdict::kInvalid;
+}
+
+void QueuePair::on_completion(const core::Completion& completion) {
+  if (flushed) return;
+  touch();
+  const CoreWork work = CoreWork::read(completion.id);
+  if (work.purpose == CoreWork::Purpose::kUser) {
+    requester.on_written(work.number, completion.status);
+  }
+  if (completion.status != core::WorkStatus::kSuccess) {
+    broken = true;
+    // A message of the layer's own found the peer silent: the first that waits is told.
+    if (completion.status == core::WorkStatus::kRetryExceeded) {
+      unattributed_ = Status::kRetryExceeded;
+    }
+    return;
+  }
+  switch (work.purpose) {
+    case CoreWork::Purpose::kUser: break;
+    case CoreWork::Purpose::kCredit: return responder.on_credit_sent();
+    case CoreWork::Purpose::kAsk: return requester.on_asked();
+    case CoreWork::Purpose::kResponse: return responder.on_responded();
+  }
+}
+
+bool QueuePair::progress(Instant now) {
+  if (broken) return false;
+  // MSG-27: until then there is nobody who could be told anything.
+  if (link.endpoint.state(link.qpn) != core::QueuePairState::kReadyToSend) return true;
+  return responder.progress(now) && requester.progress(now);
+}
+
+void QueuePair::flush() {
+  flushed = true;
+  requester.flush(unattributed_);
+  responder.flush();
+}
+
+void QueuePair::forget() {
+  broken = flushed = false;
+  unattributed_.reset();
+  requester.forget();
+  responder.forget();
+}
+
+}  // namespace openmrc::messages

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "openmrc/messages/name.h"
+
+// The payloads of the layer's own messages, in network order.
+namespace openmrc::messages {
+
+namespace record {
+
+template <class T>
+constexpr void put(std::span<std::byte> out, std::size_t at, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    out[at + i] = static_cast<std::byte>(value >> (8 * (sizeof(T) - 1 - i)) & 0xff);
+  }
+}
+template <class T>
+[[nodiscard]] constexpr T get(std::span<const std::byte> in, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value = value << 8 | std::to_integer<std::uint64_t>(in[at + i]);
+  }
+  return static_cast<T>(value);
+}
+
+}  // namespace record
+
+// How many receives there are (MSG-20).
+//
+//    0               4       6   7   8
+//   +---------------+-------+---+---+
+//   |     limit     | echo  |rnr|dep|
+//   +---------------+-------+---+---+
+struct Credit {
+  static constexpr std::size_t kSize = 8;
+  Sequence limit{};        // messages with a smaller sequence number may be sent
+  std::uint16_t echo = 0;  // of the last ASK
+  std::uint8_t rnr = 0;    // RnrTimer
+  std::uint8_t depth = 0;  // of READs and atomic operations that are taken at once
+
+  static constexpr Credit read(std::span<const std::byte, kSize> in) {
+    return {.limit = Sequence(record::get<std::uint32_t>(in, 0)),
+            .echo = record::get<std::uint16_t>(in, 4),
+            .rnr = record::get<std::uint8_t>(in, 6),
+            .depth = record::get<std::uint8_t>(in, 7)};
+  }
+  constexpr void write(std::span<std::byte, kSize> out) const {
+    record::put(out, 0, limit.raw());
+    record::put(out, 4, echo);
+    record::put(out, 6, rnr);
+    record::put(out, 7, depth);
+  }
+};
+
+// Whether there are receives by now (MSG-24).
+struct Ask {
+  static constexpr std::size_t kSize = 2;
+  std::uint16_t echo = 0;
+
+  static constexpr Ask read(std::span<const std::byte, kSize> in) {
+    return {.echo = record::get<std::uint16_t>(in, 0)};
+  }
+  constexpr void write(std::span<std::byte, kSize> out) const { record::put(out, 0, echo); }
+};
+
+// What a READ or an atomic operation asks for (MSG-32). `length` of an atomic operation is 8.
+//
+//    0                               8               12              16  17              24  32
+//   +-------------------------------+---------------+---------------+---+---------------+---+---+
+//   |            address            |      key      |    length     |op |       0       |operand,
+//   swap
+struct RemoteRequest {
+  static constexpr std::size_t kSize = 40;
+  enum class Operation : std::uint8_t { kRead = 0, kCompareAndSwap = 1, kFetchAndAdd = 2 };
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  std::uint32_t length = 0;
+  Operation operation = Operation::kRead;
+  std::uint64_t operand = 0;
+  std::uint64_t swap = 0;
+
+  // Its operation may be one that there is not.
+  static constexpr RemoteRequest read(std::span<const std::byte, kSize> in) {
+    return {.address = record::get<std::uint64_t>(in, 0),
+            .key = record::get<std::uint32_t>(in, 8),
+            .length = record::get<std::uint32_t>(in, 12),
+            .operation = static_cast<Operation>(record::get<std::uint8_t>(in, 16)),
+            .operand = record::get<std::uint64_t>(in, 24),
+            .swap = record::get<std::uint64_t>(in, 32)};
+  }
+  constexpr void write(std::span<std::byte, kSize> out) const {
+    record::put(out, 0, address);
+    record::put(out, 8, key);
+    record::put(out, 12, length);
+    record::put(out, 16, std::uint64_t{0});
+    record::put(out, 16, static_cast<std::uint8_t>(operation));
+    record::put(out, 24, operand);
+    record::put(out, 32, swap);
+  }
+};
+
+}  // namespace openmrc::messages
