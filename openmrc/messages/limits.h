@@ -31,6 +31,10 @@ inline constexpr unsigned kCreditsInFlightMax = 2;
 // peer is gone (MSG-26).
 inline constexpr Duration kAskEvery = milliseconds(100);
 
+// How long a sender that gives up waits with it, so that the peer's last word is acknowledged: its
+// queue pair is not to fail for that (MSG-25).
+inline constexpr Duration kGiveUpAfter = milliseconds(1);
+
 // Programs of InfiniBand exchange no such attributes, so all queue pairs with messages have these:
 // immediates that a responder holds, and its window.
 inline constexpr std::uint16_t kImmediatesMax = 1024;

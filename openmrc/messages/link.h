@@ -35,7 +35,7 @@ struct Link {
 // What came of an attempt to send.
 enum class Posted : std::uint8_t {
   kYes,
-  kLater,   // the endpoint has as much work as it takes
+  kLater,   // the endpoint has as much work as it takes (MSG-28)
   kBroken,  // the queue pair is not, or no longer, ready to send
 };
 inline Posted post_to_core(const Link& link, Instant now, const core::WriteRequest& request) {

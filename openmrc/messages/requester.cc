@@ -110,7 +110,6 @@ std::optional<Status> Requester::local_fault(const Work& work) const {
   if (!work.keys_ok) return Status::kLocalProtection;
   if (work.length > kMessageMax) return Status::kLocalLength;
   if (is_request(work.opcode) && attributes_.depth == 0) return Status::kLocalOperation;
-  if (rnr_exceeded_ && takes_receive(work.opcode)) return Status::kRnrRetryExceeded;
   if (!is_send(work.opcode) && work.remote_address + work.length < work.remote_address) {
     return Status::kRemoteAccess;
   }
@@ -149,6 +148,8 @@ bool Requester::progress(Instant now) {
     ++next_;
     ask_at_ = core::kNever;
     rnr_answers_ = 0;
+    rnr_exceeded_ = false;
+    gives_up_at_.reset();
   }
   return true;
 }
@@ -232,6 +233,7 @@ Posted Requester::post_piece(std::int64_t number, Instant now, ConstBytes piece,
 
 // MSG-24, MSG-25: the peer has no receive. It says so when it has; until then it is asked at times.
 bool Requester::wait_for_receives(Instant now) {
+  if (rnr_exceeded_) return give_up_later(now);
   const bool for_ever = attributes_.rnr_retry >= kRnrRetryForEver;
   if (ask_at_ == core::kNever) {
     const Duration wait = duration_of(rnr_timer_);
@@ -242,6 +244,14 @@ bool Requester::wait_for_receives(Instant now) {
     return wait_for_receives(now);
   }
   return true;
+}
+
+bool Requester::give_up_later(Instant now) {
+  if (!gives_up_at_) gives_up_at_ = now + kGiveUpAfter;
+  ask_at_ = *gives_up_at_;
+  if (now < ask_at_) return true;
+  work(next_).status = Status::kRnrRetryExceeded;
+  return progress(now);
 }
 
 void Requester::ask(Instant now) {
@@ -377,6 +387,7 @@ void Requester::forget() {
   rnr_answers_ = 0;
   ask_answered_ = true;
   ask_in_flight_ = rnr_exceeded_ = false;
+  gives_up_at_.reset();
   ask_at_ = core::kNever;
 }
 

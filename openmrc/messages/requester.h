@@ -97,6 +97,7 @@ class Requester {
   [[nodiscard]] Posted post_data(std::int64_t number, Instant now);
   [[nodiscard]] Posted post_piece(std::int64_t number, Instant now, ConstBytes piece, bool last);
   [[nodiscard]] bool wait_for_receives(Instant now);
+  [[nodiscard]] bool give_up_later(Instant now);
   void ask(Instant now);
   void retire();
   void complete(Work& work, Status status);
@@ -128,8 +129,9 @@ class Requester {
   std::uint16_t ask_ = 0;  // the number of the last ASK
   bool ask_answered_ = true;
   bool ask_in_flight_ = false;
-  bool rnr_exceeded_ = false;
-  Instant ask_at_ = core::kNever;
+  bool rnr_exceeded_ = false;  // it will give up
+  std::optional<Instant> gives_up_at_;
+  Instant ask_at_ = core::kNever;  // or when to give up
   std::array<std::byte, Ask::kSize> ask_bytes_{};
 };
 

@@ -2,7 +2,6 @@
 #include "openmrc/messages/responder.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 
 #include "openmrc/messages/scatter.h"
@@ -29,7 +28,7 @@ bool Responder::bind_to(std::int64_t sequence) {
   return true;
 }
 
-// MSG-9, MSG-13
+// MSG-9, MSG-13, MSG-16
 Responder::Verdict Responder::on_send_part(const Name& name, const Part& part) {
   const std::int64_t sequence = UnwrappedSequence(arrived_).nearest(name.sequence).raw();
   if (sequence < arrived_ || sequence >= advertised_) return Verdict::kInvalid;
@@ -187,12 +186,13 @@ Responder::Verdict Responder::change_for(const RemoteRequest& request) {
   if (*found != nullptr) {
     if (std::bit_cast<std::uintptr_t>(*found) % sizeof(std::uint64_t) != 0)
       return Verdict::kInvalid;
-    const std::atomic_ref<std::uint64_t> value(*reinterpret_cast<std::uint64_t*>(*found));
+    auto* const value = reinterpret_cast<std::uint64_t*>(*found);
     if (request.operation == RemoteRequest::Operation::kFetchAndAdd) {
-      result = value.fetch_add(request.operand);
+      result = __atomic_fetch_add(value, request.operand, __ATOMIC_SEQ_CST);
     } else {
       result = request.operand;
-      value.compare_exchange_strong(result, request.swap);
+      (void)__atomic_compare_exchange_n(value, &result, request.swap, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST);
     }
   }
   responses_.push({.kind = Kind::kAtomicResponse,

@@ -506,5 +506,17 @@ TEST(HostileFlood, OfEventsThatNobodyFetchesIsBounded) {
   EXPECT_EQ(peer.events().size(), kEventsMax);
 }
 
+// MSG-1: a plain MRC queue pair knows no messages.
+TEST(HostileKey, OfMessagesIsUnknownToPlainQueuePairs) {
+  ScriptedPeer peer;
+  wire::RdmaWrite write = peer.write(0);
+  write.reth.rkey = kMessageKey;
+  peer.deliver(write);
+  EXPECT_EQ(peer.state(), QueuePairState::kError);
+  const auto answers = peer.collect_only<wire::Acknowledge>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].aeth.syndrome, wire::AckSyndrome::kNakRemoteAccess);
+}
+
 }  // namespace
 }  // namespace openmrc::core

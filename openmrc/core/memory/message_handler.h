@@ -25,7 +25,7 @@ class MessageHandler {
 
   enum class Verdict : std::uint8_t {
     kTaken,
-    kNotNow,         // there is no room for a part: it is to be sent again
+    kNotNow,         // there is no room for a part: it is to be retransmitted
     kInvalid,        // as if there were no receive, and so on: the queue pair is done
     kNoAccess,       // not with this key, or not there
     kCannotOperate,  // the fault is ours

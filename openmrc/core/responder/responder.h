@@ -35,7 +35,7 @@ class Responder {
   struct Refusal {
     wire::AckSyndrome syndrome;
     Psn psn;
-    bool not_now = false;  // no refusal: there is no room, and the packet is to be sent again
+    bool not_now = false;  // no refusal: there is no room, and the packet is to be retransmitted
   };
   // MRC 6.2: every message has a packet at least, so the packets between what has arrived and this
   // one bound its message number. Nobody who has not seen the connection knows both (SEC-8).
