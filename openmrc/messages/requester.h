@@ -88,7 +88,7 @@ class Requester {
   [[nodiscard]] std::span<const Segment> used_segments(std::int64_t number) {
     return segments(number).first(work(number).segments);
   }
-  void gather(Work& into, std::span<const Segment> from);
+  static void gather(Work& into, std::span<const Segment> from);
   [[nodiscard]] std::optional<Status> local_fault(const Work& work) const;
   [[nodiscard]] bool may_begin(const Work& work) const;
   [[nodiscard]] Posted begin(std::int64_t number, Instant now);

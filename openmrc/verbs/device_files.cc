@@ -35,7 +35,9 @@ unsigned count(std::string_view interfaces) {
 
 std::string_view interface_of(std::string_view interfaces, unsigned port) {
   for (; port > 1; --port) interfaces.remove_prefix(interfaces.find(',') + 1);
-  return {interfaces.data(), std::min(interfaces.find(','), interfaces.size())};
+  const std::size_t end = std::min(interfaces.find(','), interfaces.size());
+  interfaces.remove_suffix(interfaces.size() - end);
+  return interfaces;
 }
 
 // Below ports/<port>/gid_attrs/

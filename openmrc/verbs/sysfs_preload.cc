@@ -212,7 +212,7 @@ char* resolve(const char* path, char* resolved) {
 
 extern "C" {
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers are others'
-// NOLINTBEGIN(bugprone-reserved-identifier): the names are libc's
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the names are libc's
 
 char* realpath(const char* path, char* resolved) noexcept { return resolve(path, resolved); }
 
@@ -278,6 +278,6 @@ int __xstat64(int /*version*/, const char* path, struct stat64* status) {
   return stat64(path, status);
 }
 
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)
 }  // extern "C"

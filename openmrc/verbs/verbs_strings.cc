@@ -158,7 +158,7 @@ std::optional<std::string> interfaces_of_soft_device() {
 // As the function below: the length without the end of the line, or -1.
 int copy_line(std::string_view text, char* buffer, std::size_t size) {
   const std::size_t length = std::min(text.size(), size);
-  std::memcpy(buffer, text.data(), length);
+  std::memmove(buffer, text.data(), length);
   const bool has_newline = length > 0 && buffer[length - 1] == '\n';
   if (has_newline) buffer[length - 1] = '\0';
   if (!has_newline && length < size) buffer[length] = '\0';
@@ -179,6 +179,7 @@ int read_line(const std::string& path, char* buffer, std::size_t size) {
 using namespace openmrc::libmrc;  // NOLINT: the functions below are public
 
 extern "C" {
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the headers are others'
 
 // Programs and people know the real library's words, so they are its if it is there.
 #define OPENMRC_OF_REAL_IF_THERE(node, result, name, parameter, ours)      \
@@ -222,4 +223,5 @@ int ibv_read_sysfs_file(const char* folder, const char* file, char* buffer, std:
   return -1;
 }
 
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 }  // extern "C"
