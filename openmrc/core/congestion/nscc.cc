@@ -37,8 +37,6 @@ constexpr std::int64_t kAdaptedParts = 64;
 constexpr std::int64_t kLinksOfAPath = 4;
 
 // While the base RTT is learned: no round trip has been measured yet.
-constexpr std::int32_t kNotMeasured = std::numeric_limits<std::int32_t>::max();
-
 constexpr std::uint8_t kReceiverPenaltyMax = 127;
 constexpr int kReceiverPenaltyBits = 7;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "openmrc/base/quantity.h"
 #include "openmrc/base/time.h"
@@ -111,9 +112,15 @@ class Nscc {
   [[nodiscard]] Duration least_rtt() const {
     return Duration(std::min(least_rtt_, parameters_.base_rtt));
   }
-  [[nodiscard]] Duration rtt() const { return Duration(base_rtt_ + average_delay()); }
+  // While the base RTT is a guess, no shorter than what has been measured (CC-52).
+  [[nodiscard]] Duration rtt() const {
+    const bool is_measured = phase_ == Phase::kLearning && least_rtt_ != kNotMeasured;
+    return Duration(is_measured ? std::max(base_rtt_, least_rtt_) : base_rtt_ + average_delay());
+  }
 
  private:
+  static constexpr std::int32_t kNotMeasured = std::numeric_limits<std::int32_t>::max();
+
   // The settings within their limits, in half the space. Bytes and nanoseconds.
   struct Parameters {
     explicit Parameters(const NsccSettings& settings);

@@ -151,13 +151,14 @@ void PathProbes::probe_base_rtt(PeerIndex index, Peer& peer, Instant now) {
   const bool sends = peer.losses.is_running();
   const bool is_idle = !sends && peer.last_heard + interval_max < now;
   if (!peer.congestion.is_learning() || is_idle) return probes.stop();
-  if (probes.is_complete()) {
+  const bool is_first_awaited = sends && peer.last_feedback == Instant{};
+  // Who only receives has nothing but answers to learn from.
+  if (probes.is_complete() && !is_first_awaited && (sends || probes.has_answer())) {
     probes.stop();
     peer.congestion.end_learning();
     return sending_.wake(peer);  // the window may have grown
   }
   probes.postpone(now, interval_max);
-  const bool is_first_awaited = sends && peer.last_feedback == Instant{};
   const auto path =
       is_first_awaited ? std::nullopt : peer.paths.choose_for_probe(state_.ports_to(peer));
   if (!path) return;

@@ -2,6 +2,7 @@
 // Probes for the base RTT. Those of paths and ports are in endpoint_requests_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -160,7 +161,7 @@ class Receiver {
   std::size_t probes_in(std::int64_t round_trips) {
     std::size_t probes = 0;
     for (std::int64_t i = 0; i < round_trips; ++i) {
-      peer.deliver(peer.write(next_++));
+      peer.deliver(peer.write(std::min(next_++, kWrites - 1)));  // then the last again and again
       probes += step();
     }
     return probes;
@@ -199,6 +200,8 @@ class Receiver {
     return probes;
   }
 
+  static constexpr std::int64_t kWrites = 16;
+
   std::optional<Duration> rtt_;
   std::deque<std::pair<Instant, Transmit>> awaited_;
   std::int64_t next_ = 0;
@@ -208,6 +211,9 @@ class Receiver {
 TEST(BaseRtt, ThatIsGuessedMakesReceiversProbeEverMoreRarely) {
   Receiver receiver(std::nullopt);
   EXPECT_LE(receiver.probes_in(128), 2 * BaseRttProbes::kProbesMax);
+  (void)receiver.probes_in(1024);
+  EXPECT_LE(receiver.probes_in(1024), 8U) << "and goes on so, however many had no answer";
+  EXPECT_TRUE(receiver.congestion().is_learning()) << "nothing was measured";
   Receiver asked(std::nullopt);
   EXPECT_LE(asked.probes_when_asked(128), (1 + kSearchWidth) * BaseRttProbes::kProbesMax);
 }
@@ -222,6 +228,22 @@ TEST(BaseRtt, IsLearnedByWhoOnlyReceives) {
   EXPECT_LE(receiver.probes_in(128), 128 / 8) << "one in a round trip";
 }
 
+// CC-56: what it sends later tells it, probes answered or not.
+TEST(BaseRtt, IsTakenFromDataByAReceiverWhoseProbesWereNotAnswered) {
+  Receiver receiver(std::nullopt);
+  (void)receiver.probes_in(1024);
+  ScriptedPeer& peer = receiver.peer;
+  peer.post(1, 4 * kMtu);
+  (void)peer.collect();
+  while (!peer.await_packets(milliseconds(1)).empty()) {
+  }
+  EXPECT_TRUE(receiver.congestion().is_learning()) << "the first SACK is awaited";
+  peer.deliver(peer.sack(1));
+  while (receiver.congestion().is_learning() && !peer.await_packets(milliseconds(50)).empty()) {
+  }
+  EXPECT_FALSE(receiver.congestion().is_learning());
+}
+
 // CC-56: nobody is probed for ever who says nothing more.
 TEST(BaseRtt, IsNotProbedByWhoReceivesNothingMore) {
   Receiver receiver(std::nullopt);
@@ -229,7 +251,7 @@ TEST(BaseRtt, IsNotProbedByWhoReceivesNothingMore) {
   const std::uint64_t sent = receiver.peer.count(Count::kEvProbesSent);
   while (!receiver.peer.await_packets(seconds(10)).empty()) {
   }
-  EXPECT_LE(receiver.peer.count(Count::kEvProbesSent), sent + BaseRttProbes::kProbesMax);
+  EXPECT_LE(receiver.peer.count(Count::kEvProbesSent), sent + 2 * BaseRttProbes::kProbesMax);
   EXPECT_TRUE(receiver.peer.await_packets(seconds(10)).empty());
 }
 

@@ -16,11 +16,12 @@ namespace openmrc::core {
 // they are the first.
 class BaseRttProbes {
  public:
-  // Data begins to flow, one way or the other. A first look is after one guessed round trip.
+  // Data begins to flow, one way or the other. A first look is after one guessed round trip; if it
+  // was looked before, as long after as the last time.
   void start(Instant now, Duration guess) {
     if (next_ != kNever) return;
-    next_ = now + guess;
-    interval_ = guess;
+    interval_ = std::max(interval_, guess);
+    next_ = now + interval_;
   }
   void stop() { next_ = kNever; }
 
@@ -32,7 +33,7 @@ class BaseRttProbes {
   void sent(wire::EndpointRequestId id, Instant now) {
     id_ = id;
     sent_ = now;
-    ++probes_;
+    if (probes_ < kProbesMax) ++probes_;
   }
   // The round trip that an answer tells; the next probe is then due. Only that of the latest probe
   // is known.
@@ -48,6 +49,7 @@ class BaseRttProbes {
   [[nodiscard]] bool is_complete() const {
     return answers_ == kAnswersWanted || probes_ == kProbesMax;
   }
+  [[nodiscard]] bool has_answer() const { return answers_ > 0; }
 
   // CC-54: a host is late at times; rarely for all of four round trips.
   static constexpr std::uint8_t kAnswersWanted = 4;
