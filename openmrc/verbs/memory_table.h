@@ -38,7 +38,7 @@ class MemoryTable {
   [[nodiscard]] std::byte* find(std::uint32_t key, host::ProtectionDomain domain,
                                 std::uint64_t address, std::uint32_t length) const {
     const Slot& slot = slots_[slot_of(key)];
-    if (slot.key.load(std::memory_order_acquire) != key) return nullptr;
+    if (key == kNoKey || slot.key.load(std::memory_order_acquire) != key) return nullptr;
     const std::uint64_t offset = address - slot.address.load(std::memory_order_acquire);
     const std::uint64_t size = slot.length.load(std::memory_order_acquire);
     std::byte* bytes = slot.bytes.load(std::memory_order_acquire);
@@ -50,11 +50,11 @@ class MemoryTable {
   }
 
  private:
-  // Keys name a slot in their upper 24 bits (core/memory_regions.h), of which an endpoint has this
-  // many at most, and one that is never used.
-  static constexpr std::size_t kSlots = (std::size_t{1} << 16) + 1;
+  // Keys name a slot in their low bits, all of them masked alike (core/memory/memory_regions.h). An
+  // endpoint has this many at most.
+  static constexpr std::size_t kSlots = std::size_t{1} << 16;
   static constexpr std::uint32_t kNoKey = 0;
-  static std::size_t slot_of(std::uint32_t key) { return std::size_t{key >> 8} % kSlots; }
+  static std::size_t slot_of(std::uint32_t key) { return key % kSlots; }
 
   struct Slot {
     std::atomic<std::uint32_t> key = kNoKey;

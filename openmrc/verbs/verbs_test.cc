@@ -345,6 +345,16 @@ TEST_F(VerbsMemory, IsRegisteredByManyThreads) {
   EXPECT_EQ(registered.load(), 800U);
 }
 
+// Their keys are drawn: none may stand in another's way.
+TEST_F(VerbsMemory, TakesManyRegions) {
+  std::vector<ibv_mr*> all;
+  for (unsigned i = 0; i < 3000; ++i) {
+    all.push_back(ibv_reg_mr(pd, memory.data(), memory.size(), kReadWrite));
+    ASSERT_NE(all.back(), nullptr);
+  }
+  for (ibv_mr* mr : all) EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
 class VerbsQueues : public VerbsTest {};
 
 TEST_F(VerbsQueues, CompletionQueuesAreEmpty) {
