@@ -14,6 +14,8 @@ namespace {
 
 using host::Error;
 
+// Of one queue pair, on a machine that is busy.
+constexpr Duration kConnectMax = milliseconds(5);
 constexpr Duration kAnswerTimeout = seconds(30);  // the server may be opening its ports
 constexpr Duration kRefusalTimeout = milliseconds(200);
 constexpr Duration kFarewellTimeout = milliseconds(100);
@@ -235,7 +237,9 @@ Result<void, Error> PerfSession::barrier(Duration timeout) {
   if (const auto sent = control_->send(R"({"ready":true})"); !sent) {
     return failure(no_exchange(sent.error()));
   }
-  const auto heard = control_->receive(timeout);
+  // The other side may still connect its queue pairs.
+  const auto heard =
+      control_->receive(timeout + kConnectMax * static_cast<std::int64_t>(lanes_.size()));
   if (!heard) return failure(no_exchange(heard.error()));
   return {};
 }
