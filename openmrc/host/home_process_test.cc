@@ -5,30 +5,17 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <memory>
 
 #include "openmrc/host/test_host.h"
+#include "tests/support/child.h"
 
 namespace openmrc::host {
 namespace {
 
-// A child that hangs is ended by SIGALRM.
-constexpr unsigned kChildSeconds = 10;
-
-template <class Calls>
-int status_of_child(Calls calls) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(kChildSeconds);
-    ::_exit(calls());
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return status;
-}
+using openmrc::test::status_of_child;
 
 bool was_aborted(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT; }
 

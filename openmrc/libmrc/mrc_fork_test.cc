@@ -2,33 +2,18 @@
 // Calls in a child made by fork(), while the parent works on.
 #include <gtest/gtest.h>
 #include <mrc.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <thread>
 
 #include "openmrc/libmrc/test_loopback.h"
+#include "tests/support/child.h"
 
 namespace openmrc::libmrc::test {
 namespace {
 
-// A child that hangs is ended by SIGALRM.
-constexpr unsigned kChildSeconds = 10;
-
-// The exit status of a child that does this; `calls` returns 0, or which of its checks failed.
-template <class Calls>
-int status_of_child(Calls calls) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(kChildSeconds);
-    ::_exit(calls());
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return status;
-}
+using openmrc::test::status_of_child;
 
 // Which call, in the order below, did not return its error; 0: all did.
 class Refusals {
