@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probes of paths, port status, and what an endpoint makes of them.
+// Requests from endpoint to endpoint, and port status. Probes of paths are in path_probes_test.cc.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,45 +8,31 @@
 
 #include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/wire/field/connection_id.h"
+#include "tests/support/endpoint_requests.h"
 #include "tests/support/scripted_peer.h"
 
 namespace openmrc::core {
 namespace {
 
+using test::answer;
 using test::ev_of;
+using test::ev_probes;
 using test::kMtu;
 using test::kRtt;
+using test::make_bad;
 using test::only;
+using test::port_statuses;
+using test::request_of;
+using test::requests;
 using test::ScriptedPeer;
+using test::Sent;
 using wire::EndpointOp;
 using wire::EndpointRequest;
 using wire::EndpointRequestId;
 using wire::EndpointResponse;
-using Sent = std::vector<Transmit>;
 
 constexpr Plane kPlane0{0};
 constexpr Plane kPlane1{1};
-
-// What was sent of one kind, with its route.
-Sent requests(const Sent& sent, EndpointOp op) {
-  Sent found;
-  for (const Transmit& one : sent) {
-    const auto* request = std::get_if<EndpointRequest>(&one.packet.transport.body);
-    if (request != nullptr && request->erth.op == op) found.push_back(one);
-  }
-  return found;
-}
-Sent ev_probes(const Sent& sent) { return requests(sent, EndpointOp::kEvProbe); }
-Sent port_statuses(const Sent& sent) { return requests(sent, EndpointOp::kPortStatusUpdate); }
-
-const EndpointRequest& request_of(const Transmit& sent) {
-  return std::get<EndpointRequest>(sent.packet.transport.body);
-}
-
-void answer(ScriptedPeer& peer, const Transmit& request) {
-  peer.deliver(EndpointResponse{.id = request_of(request).id, .eeth = {}},
-               {.plane = request.plane});
-}
 
 EndpointRequest port_status(std::uint32_t mask, std::uint16_t id = 0x4321) {
   return {.id = EndpointRequestId(id),
@@ -61,15 +47,6 @@ std::set<Plane> planes_of_a_write(ScriptedPeer& peer) {
   std::set<Plane> planes;
   for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
   return planes;
-}
-
-// The peer says that the path is bad.
-void make_bad(ScriptedPeer& peer, Ev ev) {
-  wire::Sack sack = peer.sack(0);
-  sack.seth.mark = wire::PathMark::kAlwaysSkip;
-  sack.seth.entropy = ev;
-  peer.deliver(sack);
-  ASSERT_EQ(peer.ev_state(ev), EvState::kAssumedBad);
 }
 
 // ---- answering ----
@@ -242,298 +219,6 @@ TEST(EndpointRequests, OnlyPathsOfConnectedQueuePairsAreProbed) {
   EXPECT_FALSE(peer.endpoint().probe_path(Qpn(0x777), peer.now(), EvIndex(0), 1));
   EXPECT_FALSE(peer.endpoint().probe_path(peer.qpn(), peer.now(), EvIndex(255), 1));
   EXPECT_TRUE(ev_probes(peer.collect()).empty());
-}
-
-// ---- bad paths ----
-
-// MRC 7.4.7 (PATH-45, PATH-49)
-TEST(EndpointRequests, ABadPathIsProbedAfterOneRoundTripThenEverMoreSeldom) {
-  ScriptedPeer peer;
-  const Ev bad = peer.ev(2);
-  make_bad(peer, bad);
-  std::vector<std::int64_t> gaps;  // in round trips
-  Instant last = peer.now();
-  for (unsigned i = 0; i < 7; ++i) {
-    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
-    ASSERT_EQ(probes.size(), 1U);
-    EXPECT_EQ(ev_of(probes[0]), bad);
-    EXPECT_EQ(probes[0].plane, peer.profile().entry(EvIndex(2)).plane);
-    gaps.push_back((peer.now() - last).raw() / kRtt.raw());
-    last = peer.now();
-  }
-  // A probe has two round trips to be answered, however short the interval.
-  EXPECT_EQ(gaps, (std::vector<std::int64_t>{1, 2, 2, 4, 8, 16, 32}));
-  EXPECT_EQ(peer.count(Count::kEvProbesSent), 7U);
-}
-
-// MRC 7.4.7 (PATH-50)
-TEST(EndpointRequests, ABadPathIsProbedEvery100MillisecondsAtTheLeast) {
-  ScriptedPeer peer;
-  make_bad(peer, peer.ev(2));
-  for (unsigned i = 0; i < 20; ++i) ASSERT_EQ(peer.await_packets(seconds(1)).size(), 1U);
-  const Instant last = peer.now();
-  ASSERT_EQ(peer.await_packets(seconds(1)).size(), 1U);
-  EXPECT_EQ(peer.now() - last, milliseconds(100));
-}
-
-// MRC 9.3.1 (PATH-21, PATH-51, PATH-79)
-TEST(EndpointRequests, ABadPathIsGoodAgainAfterThreeProbeSuccesses) {
-  ScriptedPeer peer;
-  const Ev bad = peer.ev(2);
-  make_bad(peer, bad);
-  (void)peer.events();
-  for (unsigned i = 0; i < 3; ++i) {
-    EXPECT_EQ(peer.ev_state(bad), EvState::kAssumedBad) << i;
-    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
-    ASSERT_EQ(probes.size(), 1U);
-    answer(peer, probes[0]);
-  }
-  EXPECT_EQ(peer.ev_state(bad), EvState::kGood);
-  EXPECT_EQ(peer.count(Count::kEvsReadmitted), 1U);
-  EXPECT_EQ(peer.count(Count::kEvProbesAnswered), 3U);
-  const auto events = peer.events();
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(std::get<EvChange>(events[0]).after, EvState::kGood);
-  EXPECT_TRUE(peer.await_packets(seconds(1)).empty()) << "no more probes";
-}
-
-// MRC 9.3.1 (PATH-51)
-TEST(EndpointRequests, TheProbeSuccessesMustBeConsecutive) {
-  ScriptedPeer peer;
-  make_bad(peer, peer.ev(2));
-  for (const bool answered : {true, true, false, true, true}) {
-    const Sent probes = ev_probes(peer.await_packets(seconds(1)));
-    ASSERT_EQ(probes.size(), 1U);
-    if (answered) answer(peer, probes[0]);
-  }
-  EXPECT_EQ(peer.ev_state(peer.ev(2)), EvState::kAssumedBad);
-}
-
-// MRC 9.3.1
-TEST(EndpointRequests, ABadPathCarriesDataAgainOnceItIsGood) {
-  ScriptedPeer peer({.evs_per_plane = 2});
-  make_bad(peer, peer.ev(0));
-  for (unsigned i = 0; i < 3; ++i) answer(peer, peer.await_packets(seconds(1)).at(0));
-  peer.post(1, 4 * kMtu);
-  std::set<Ev> evs;
-  for (const Transmit& packet : peer.collect()) evs.insert(ev_of(packet));
-  EXPECT_EQ(evs.size(), 2U);
-}
-
-// MRC 9.3.1 (PATH-30, PATH-38)
-TEST(EndpointRequests, ABackupOfTheSamePlaneReplacesABadPath) {
-  const EvFormat format{.mode = EvFormatMode::kStev, .slot_widths = {16, 16}};
-  const std::vector<EvField> fields{{.width = 16, .max = 255, .mask = 255},
-                                    {.width = 16, .init = 0xc000, .max = 255, .mask = 255}};
-  ScriptedPeer peer({.planes = 2,
-                     .profile = *EvProfile::generated({.format = format,
-                                                       .fields = fields,
-                                                       .count = 16,
-                                                       .planes = 2,
-                                                       .options = {.active_per_plane = 4}})});
-  const auto in_use = [&] {
-    peer.post(1, 16 * kMtu);
-    std::set<Ev> evs;
-    for (const Transmit& packet : peer.collect()) evs.insert(ev_of(packet));
-    return evs;
-  };
-  const std::set<Ev> before = in_use();
-  ASSERT_EQ(before.size(), 8U);
-  const Ev bad = *before.begin();
-  const Plane plane = peer.profile().entry(*peer.profile().find(bad)).plane;
-  make_bad(peer, bad);
-  const std::set<Ev> after = in_use();
-  EXPECT_EQ(after.size(), 8U);
-  EXPECT_FALSE(after.contains(bad));
-  for (const Ev ev : after) {
-    if (before.contains(ev)) continue;
-    EXPECT_EQ(peer.profile().entry(*peer.profile().find(ev)).plane, plane);
-  }
-}
-
-// MRC 7.4.7
-TEST(EndpointRequests, AProbeOfAPeerThatIsGoneIsNotSentToTheNext) {
-  ScriptedPeer peer;
-  make_bad(peer, peer.ev(2));
-  ASSERT_TRUE(peer.fire_next());
-  ASSERT_TRUE(peer.endpoint().wants_to_send());
-  ASSERT_TRUE(peer.endpoint().destroy_queue_pair(peer.qpn()));
-  (void)peer.connect(Qpn(0x999), 9);
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
-}
-
-// MRC 9.3.1 (PATH-12, PATH-25, PATH-67)
-TEST(EndpointRequests, ADeniedPathCarriesNothingUntilItIsAllowedAgain) {
-  ScriptedPeer peer;
-  const EvIndex denied(1);
-  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), denied, true);
-  EXPECT_EQ(peer.ev_state(peer.ev(1)), EvState::kDenied);
-  peer.post(1, 12 * kMtu);
-  for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), peer.ev(1));
-  EXPECT_TRUE(ev_probes(peer.await_packets(microseconds(15))).empty()) << "nor is it probed";
-  const Qpn other = peer.connect(Qpn(0x777), 9);
-  EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kDenied);
-  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), denied, false);
-  EXPECT_EQ(peer.ev_state(peer.ev(1)), EvState::kGood);
-  EXPECT_EQ(peer.endpoint().peer_of(other)->paths.state(denied), EvState::kGood);
-}
-
-// MRC 9.3.1 (PATH-52): all paths in use may have failed.
-TEST(EndpointRequests, OneAnswerIsEnoughIfNothingElseIsHeardOfThePeer) {
-  for (const bool silent : {false, true}) {
-    ScriptedPeer peer({.evs_per_plane = 32, .timeout = 16});
-    peer.post(1, 4 * kMtu);
-    (void)peer.collect();
-    make_bad(peer, peer.ev(2));
-    Sent probes;
-    while (probes.empty()) probes = ev_probes(peer.await_packets(kRtt * 2));
-    if (silent) peer.advance(kRtt * 8);
-    answer(peer, probes[0]);
-    EXPECT_EQ(peer.ev_state(peer.ev(2)), silent ? EvState::kGood : EvState::kAssumedBad);
-  }
-}
-
-// ---- reverse paths ----
-
-// MRC 9.3.1 (PATH-70)
-TEST(EndpointRequests, WhoOnlyReceivesProbesOnePathInEachRoundTrip) {
-  ScriptedPeer peer;
-  peer.deliver(peer.write(0));
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
-  peer.advance(kRtt / 2);
-  peer.deliver(peer.write(1));
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
-  peer.advance(kRtt / 2);
-  peer.deliver(peer.write(2));
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 1U);
-  peer.advance(kRtt * 100);
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U) << "nothing has arrived";
-}
-
-// MRC 9.3.1 (PATH-70)
-TEST(EndpointRequests, WhoSendsTooDoesNotProbe) {
-  ScriptedPeer peer;
-  peer.post(1, kMtu);
-  (void)peer.collect();
-  peer.deliver(peer.write(0));
-  EXPECT_EQ(ev_probes(peer.collect()).size(), 0U);
-}
-
-// MRC 9.3.1 (PATH-68)
-TEST(EndpointRequests, ControlPacketsTakeThePathThatWasLastSeenToWork) {
-  ScriptedPeer peer({.evs_per_plane = 32});
-  Ev confirmed{};
-  for (std::int64_t i = 0; i < 10; ++i) {
-    peer.deliver(peer.write(i));
-    for (const Transmit& probe : ev_probes(peer.collect())) {
-      answer(peer, probe);
-      confirmed = ev_of(probe);
-    }
-    peer.advance(kRtt);
-  }
-  std::set<Ev> evs;
-  for (std::int64_t i = 0; i < 10; ++i) {
-    peer.deliver(peer.write(0));  // a duplicate: a SACK and an acknowledgement
-    for (const Transmit& packet : peer.collect()) {
-      if (ev_probes({packet}).empty()) evs.insert(ev_of(packet));
-    }
-  }
-  EXPECT_TRUE(evs.contains(confirmed));
-  EXPECT_LE(evs.size(), 3U) << "of three round trips";
-}
-
-// MRC 9.3.1 (PATH-69)
-TEST(EndpointRequests, ControlPacketsUseEveryPlane) {
-  ScriptedPeer peer({.planes = 4});
-  std::set<Plane> planes;
-  for (std::int64_t i = 0; i < 8; ++i) {
-    peer.deliver(peer.write(i));
-    for (const Transmit& packet : peer.collect()) planes.insert(packet.plane);
-  }
-  EXPECT_EQ(planes.size(), 4U);
-}
-
-// MRC 9.3.1 (PATH-72)
-TEST(EndpointRequests, ControlPacketsLeaveAPlaneWhoseProbesGoUnanswered) {
-  ScriptedPeer peer({.planes = 2});
-  for (std::int64_t i = 0; i < 20; ++i) {
-    peer.deliver(peer.write(i));
-    for (const Transmit& probe : ev_probes(peer.collect())) {
-      if (probe.plane == kPlane0) answer(peer, probe);
-    }
-    peer.advance(kRtt);
-  }
-  for (std::int64_t i = 0; i < 8; ++i) {
-    peer.deliver(peer.write(i));
-    for (const Transmit& packet : peer.collect()) {
-      EXPECT_TRUE(packet.plane == kPlane0 || !ev_probes({packet}).empty());
-    }
-  }
-}
-
-// MRC 9.3.1
-TEST(EndpointRequests, ControlPacketsDoNotTakeADeniedPathThoughItsProbeIsAnswered) {
-  ScriptedPeer peer;
-  peer.deliver(peer.write(0));
-  const Sent probes = ev_probes(peer.collect());
-  ASSERT_EQ(probes.size(), 1U);
-  const Ev denied = ev_of(probes[0]);
-  peer.endpoint().set_ev_denied(peer.now(), peer.ev_profile(), *peer.profile().find(denied), true);
-  answer(peer, probes[0]);
-  for (unsigned i = 0; i < 4; ++i) {
-    peer.deliver(peer.write(0));
-    for (const Transmit& packet : peer.collect()) EXPECT_NE(ev_of(packet), denied);
-  }
-}
-
-// MRC 9.3.1 (PATH-71)
-TEST(EndpointRequests, APathWhoseProbeWasOvertakenIsSuspectUntilItsNextIsAnswered) {
-  ScriptedPeer peer({.evs_per_plane = 32});
-  peer.deliver(peer.write(0));
-  const Sent first = ev_probes(peer.collect());
-  ASSERT_EQ(first.size(), 1U);
-  peer.advance(kRtt);
-  peer.deliver(peer.write(1));
-  const Sent second = ev_probes(peer.collect());
-  ASSERT_EQ(second.size(), 1U);
-  ASSERT_NE(ev_of(first[0]), ev_of(second[0]));
-  answer(peer, second[0]);
-  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kSuspect) << "the answer may have been lost";
-  EXPECT_EQ(peer.ev_state(ev_of(second[0])), EvState::kGood);
-  const Sent again = ev_probes(peer.await_packets(kRtt * 2));
-  ASSERT_EQ(ev_of(again.at(0)), ev_of(first[0])) << "it is asked whether it works";
-  answer(peer, again[0]);
-  EXPECT_EQ(peer.ev_state(ev_of(first[0])), EvState::kGood);
-}
-
-// MRC 9.3.1 (PATH-74): the peer is not heard to have heard us.
-TEST(EndpointRequests, AReliabilityProbeHasTheWayBackProbedAndAnswersTakeManyPaths) {
-  ScriptedPeer peer({.evs_per_plane = 32});
-  peer.deliver(peer.write(0));
-  answer(peer, ev_probes(peer.collect()).at(0));
-  std::set<Ev> answers;
-  for (std::uint16_t i = 0; i < 8; ++i) {
-    peer.advance(kRtt * 2);
-    peer.deliver(peer.probe(i));
-    const Sent sent = peer.collect();
-    EXPECT_EQ(ev_probes(sent).size(), kSearchWidth);
-    for (const Transmit& packet : sent) {
-      if (!only<wire::Sack>({packet}).empty()) answers.insert(ev_of(packet));
-    }
-  }
-  EXPECT_GE(answers.size(), 16U);
-}
-
-// MRC 7.4.6 (PATH-74): what a flood of probes costs is bounded.
-TEST(EndpointRequests, OnlyOneReliabilityProbeInARoundTripStartsASearch) {
-  ScriptedPeer peer({.evs_per_plane = 32});
-  peer.deliver(peer.write(0));
-  (void)peer.collect();
-  peer.advance(kRtt * 2);
-  for (std::uint16_t i = 0; i < 10; ++i) peer.deliver(peer.probe(i));
-  const Sent sent = peer.collect();
-  EXPECT_EQ(ev_probes(sent).size(), kSearchWidth);
-  EXPECT_EQ(only<wire::Sack>(sent).size(), kSearchWidth + 9);
 }
 
 // ---- port status ----
