@@ -102,9 +102,7 @@ QueuePair::~QueuePair() {
   if (!was_created || !shard_.is_of_this_process()) return;
   shard_.attach(qpn_, nullptr, nullptr);
   shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.destroy_queue_pair(qpn_); });
-  const std::lock_guard lock(host_.events_mutex_);
-  host_.failures_.erase(qpn_.raw());
-  host_.probe_answers_.erase(qpn_.raw());
+  host_.forget(qpn_);
 }
 
 ConnectionInfo QueuePair::connection_info() const {
@@ -126,9 +124,10 @@ ConnectionInfo QueuePair::connection_info() const {
 Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
   const profile::PathPlan& paths = host_.paths();
-  peer_name_ = peer.host;
-  if (peer.fabric_host) peer_place_ = fabric::HostIndex(*peer.fabric_host);
-  if (paths.plan() && (!peer_place_ || !paths.plan()->fabric().has(*peer_place_))) {
+  Destination to{.name = peer.host, .addresses = peer.addresses};
+  if (peer.fabric_host) to.place = fabric::HostIndex(*peer.fabric_host);
+  peer_ = to;
+  if (paths.plan() && (!to.place || !paths.plan()->fabric().has(*to.place))) {
     return failure(
         Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
               .remedy = "give both hosts the same section fabric"});
@@ -153,7 +152,7 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   send.mpr = peer.mpr;
   send.max_wimm = peer.max_wimm;
   auto result = to_init();
-  if (result) result = to_ready_to_recv({peer.host, peer.addresses, peer_place_}, recv);
+  if (result) result = to_ready_to_recv(to, recv);
   if (result) result = to_ready_to_send(send);
   if (result) return {};
   return failure(
@@ -163,36 +162,19 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
 
 Result<void, core::ModifyError> QueuePair::to_init() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) {
-    return endpoint.to_init(
-        qpn_, {.domain = domain_, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile});
+    return endpoint.to_init(qpn_, host_.init_attributes(domain_));
   });
 }
 
 Result<void, core::ModifyError> QueuePair::to_ready_to_recv(const Destination& peer,
                                                             const ReceiveAttributes& attributes) {
-  const Config& config = host_.config();
-  const profile::PathPlan& paths = host_.paths();
-  const core::EvProfileId own(static_cast<std::uint32_t>(paths.profile_to(peer.place)));
-  const core::ReadyToRecvAttributes recv{
-      .remote_qpn = attributes.remote_qpn,
-      .remote_psn = attributes.remote_psn,
-      .remote_addresses = peer.addresses,
-      .path_overlay = paths.overlay(peer.place),
-      .ev_profile = attributes.ev_profile.value_or(own),
-      .cc_profile = attributes.cc_profile,
-      .mtu = attributes.mtu == 0 ? config.transport.mtu
-                                 : std::min(config.transport.mtu, attributes.mtu),
-      .mpr_dest = attributes.mpr_dest,
-      .max_wimm_dest = attributes.max_wimm_dest,
-      .dynamic_mpr = attributes.dynamic_mpr,
-      .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
-  std::string name = peer.name;
+  const core::ReadyToRecvAttributes recv = host_.attributes_to(peer, attributes);
+  Destination to = peer;
   const auto result = shard_.run([&](core::Endpoint& endpoint, Instant now) {
     return endpoint.to_ready_to_recv(qpn_, now, recv);
   });
   if (!result) return failure(result.error());
-  peer_name_ = std::move(name);
-  peer_place_ = peer.place;
+  peer_ = std::move(to);
   return {};
 }
 
@@ -248,10 +230,7 @@ core::QueuePairState QueuePair::state() const {
 }
 
 std::optional<std::string> QueuePair::failure_text() const {
-  const std::lock_guard lock(host_.events_mutex_);
-  const auto found = host_.failures_.find(qpn_.raw());
-  if (found == host_.failures_.end()) return std::nullopt;
-  return host_.describe(found->second, *this);
+  return host_.failure_text(qpn_, peer_);
 }
 
 std::vector<PlanePaths> QueuePair::paths() const {
@@ -304,10 +283,11 @@ std::vector<core::ProbeAnswer> QueuePair::take_probe_answers() {
   return std::exchange(host_.probe_answers_[qpn_.raw()], {});
 }
 
-Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch) {
+Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch, PortSink on_port) {
   auto paths = plan_paths(config);
   if (!paths) return failure(std::move(paths.error()));
-  std::unique_ptr<Host> host(new Host(std::move(config), std::move(*paths), std::move(watch)));
+  std::unique_ptr<Host> host(
+      new Host(std::move(config), std::move(*paths), std::move(watch), std::move(on_port)));
   if (auto opened = host->open_shards(); !opened) return failure(std::move(opened.error()));
   return host;
 }
@@ -349,7 +329,9 @@ Result<void, Error> Host::open_shards() {
     if (!links) return failure(std::move(links.error()));
     auto shard = Shard::open({.endpoint = endpoint_settings(config_, paths_, slot, secret),
                               .seed = random_number(),
-                              .progress = config_.progress},
+                              .progress = config_.progress,
+                              // All have the same ports.
+                              .on_port = i == 0 ? on_port_ : PortSink{}},
                              std::move(*datapath), std::move(*links),
                              [this](const core::Event& event) { on_event(event); });
     if (!shard) return failure(std::move(shard.error()));
@@ -389,7 +371,9 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
       .address = options.address.value_or(reinterpret_cast<std::uint64_t>(bytes.data())),
       .length = bytes.size(),
       .bytes = bytes.data(),
-      .remote_write = options.remote_write};
+      .remote_write = options.remote_write,
+      .remote_read = options.remote_read,
+      .remote_atomic = options.remote_atomic};
   // First what needs memory: a region that is registered has an owner.
   RemoteMemory info{.address = region.address, .length = region.length, .rkey = 0};
   std::unique_ptr<MemoryRegion> made(new MemoryRegion(*this, bytes, info));
@@ -406,7 +390,32 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
 }
 
 void Host::deregister(RKey key) {
-  change_all([&](core::Endpoint& endpoint, Instant) { return endpoint.deregister_memory(key); });
+  const std::lock_guard lock(shards_mutex_);
+  for (const auto& shard : shards_) {
+    shard->run_messages(
+        [&](messages::Layer& layer, Instant now) { layer.deregister_memory(now, key); });
+  }
+}
+
+core::InitAttributes Host::init_attributes(ProtectionDomain domain) const {
+  return {.domain = domain, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile};
+}
+
+core::ReadyToRecvAttributes Host::attributes_to(const Destination& peer,
+                                                const ReceiveAttributes& attributes) const {
+  const core::EvProfileId own(static_cast<std::uint32_t>(paths_.profile_to(peer.place)));
+  return {.remote_qpn = attributes.remote_qpn,
+          .remote_psn = attributes.remote_psn,
+          .remote_addresses = peer.addresses,
+          .path_overlay = paths_.overlay(peer.place),
+          .ev_profile = attributes.ev_profile.value_or(own),
+          .cc_profile = attributes.cc_profile,
+          .mtu = attributes.mtu == 0 ? config_.transport.mtu
+                                     : std::min(config_.transport.mtu, attributes.mtu),
+          .mpr_dest = attributes.mpr_dest,
+          .max_wimm_dest = attributes.max_wimm_dest,
+          .dynamic_mpr = attributes.dynamic_mpr,
+          .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
 }
 
 ProtectionDomain Host::create_protection_domain() {
@@ -524,9 +533,22 @@ void Host::on_event(const core::Event& event) {
   }
 }
 
-std::string Host::describe(const core::Failure& failed, const QueuePair& qp) const {
+std::optional<std::string> Host::failure_text(Qpn qpn, const Destination& peer) const {
+  const std::lock_guard lock(events_mutex_);
+  const auto found = failures_.find(qpn.raw());
+  if (found == failures_.end()) return std::nullopt;
+  return describe(found->second, peer);
+}
+
+void Host::forget(Qpn qpn) {
+  const std::lock_guard lock(events_mutex_);
+  failures_.erase(qpn.raw());
+  probe_answers_.erase(qpn.raw());
+}
+
+std::string Host::describe(const core::Failure& failed, const Destination& peer) const {
   std::string text = fmt::format("queue pair {:#x} to {} (its {:#x}): ", failed.qpn.raw(),
-                                 qp.peer_name(), failed.remote_qpn.raw());
+                                 peer.name, failed.remote_qpn.raw());
   if (failed.by_us) return text + "it sent an invalid request, and was rejected";
   if (failed.by_peer)
     return text + fmt::format("{} at PSN {:#x}", name(failed.status), failed.psn.raw());
@@ -536,12 +558,12 @@ std::string Host::describe(const core::Failure& failed, const QueuePair& qp) con
               ? "; nothing was ever received from it"
               : fmt::format("; last packet received {} ms ago",
                             (now() - failed.last_heard).raw() / 1'000'000);
-  const auto ev = paths_.profiles()[paths_.profile_to(qp.peer_place_)]->find(failed.ev);
+  const auto ev = paths_.profiles()[paths_.profile_to(peer.place)]->find(failed.ev);
   if (failed.path_known && ev) {
     text += fmt::format("; last tried in plane {} by {}", failed.plane.raw(),
-                        paths_.path_name(*ev, qp.peer_place_));
+                        paths_.path_name(*ev, peer.place));
   }
-  return text + fmt::format("; is the peer's process alive? (mrc ping {})", qp.peer_name());
+  return text + fmt::format("; is the peer's process alive? (mrc ping {})", peer.name);
 }
 
 }  // namespace openmrc::host

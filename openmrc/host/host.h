@@ -36,6 +36,9 @@ using core::WorkId;
 using core::WorkStatus;
 
 class Host;
+class MessageQueuePair;
+class SharedReceiveQueue;
+struct MessageQueuePairOptions;
 
 // Memory that peers may write to, from registration until this is destroyed. Its bytes must stay
 // for as long.
@@ -67,6 +70,9 @@ struct MemoryOptions {
   std::optional<ProtectionDomain> domain{};
   std::optional<std::uint64_t> address{};  // what peers call its first byte; otherwise its address
   bool remote_write = true;                // false: no peer may write to it
+  // For peers of queue pairs with messages.
+  bool remote_read = false;
+  bool remote_atomic = false;
 };
 
 struct QueuePairOptions {
@@ -156,9 +162,9 @@ class QueuePair {
   [[nodiscard]] std::vector<PlanePaths> paths() const;
   // Nothing unless it is ready to send.
   [[nodiscard]] std::optional<SendWindow> send_window() const;
-  [[nodiscard]] const std::string& peer_name() const { return peer_name_; }
+  [[nodiscard]] const std::string& peer_name() const { return peer_.name; }
   // Its place in the fabric, if both have one.
-  [[nodiscard]] std::optional<fabric::HostIndex> peer_place() const { return peer_place_; }
+  [[nodiscard]] std::optional<fabric::HostIndex> peer_place() const { return peer_.place; }
 
   // How much the peer may send from now on; it learns so with the next SACK.
   // MRC 7.5.1: in 128 packets, 1 to what was offered at first. False: it is not, or the two ends
@@ -182,8 +188,7 @@ class QueuePair {
   Qpn qpn_;
   Psn psn_;
   ProtectionDomain domain_;
-  std::string peer_name_;
-  std::optional<fabric::HostIndex> peer_place_;
+  Destination peer_;
 };
 
 // A host's access to the network. Queue pairs and memory regions must be gone before it is. It
@@ -194,7 +199,10 @@ class Host {
   // `watch` is called with events of paths and queue pairs, from the thread that found out and
   // while the shard waits for it: it is quick and does not call the host.
   using EventSink = std::function<void(const core::Event&)>;
-  static Result<std::unique_ptr<Host>, Error> open(Config config, EventSink watch = {});
+  // In the same way called when a port goes up or down.
+  using PortSink = std::function<void(Plane, bool up)>;
+  static Result<std::unique_ptr<Host>, Error> open(Config config, EventSink watch = {},
+                                                   PortSink on_port = {});
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -222,6 +230,18 @@ class Host {
   Result<std::unique_ptr<QueuePair>, Error> create_queue_pair(const QueuePairOptions& options);
   [[nodiscard]] bool is_of_this_process() const { return shards_.front()->is_of_this_process(); }
 
+  // message_queue_pair.h: SEND, READ and atomic operations (docs/protocol/messages.md).
+  Result<std::unique_ptr<MessageQueuePair>, Error> create_message_queue_pair(
+      const MessageQueuePairOptions& options);
+  // Its queue pairs have the same shard.
+  Result<std::unique_ptr<SharedReceiveQueue>, Error> create_shared_receive_queue(
+      const messages::QueueOptions& options, MessageSink& sink);
+
+  // A thread that waits for something makes progress itself, where no other one does.
+  void help() {
+    for (const auto& shard : shards_) shard->help();
+  }
+
   // A request of a controller by a path of its own choice; the answer is an event (see open()).
   bool send_request(const core::DirectRequest& request);
 
@@ -232,9 +252,13 @@ class Host {
  private:
   friend class MemoryRegion;
   friend class QueuePair;
+  friend class MessageQueuePair;
 
-  Host(Config config, profile::PathPlan paths, EventSink watch)
-      : config_(std::move(config)), paths_(std::move(paths)), watch_(std::move(watch)) {}
+  Host(Config config, profile::PathPlan paths, EventSink watch, PortSink on_port)
+      : config_(std::move(config)),
+        paths_(std::move(paths)),
+        watch_(std::move(watch)),
+        on_port_(std::move(on_port)) {}
   [[nodiscard]] Result<void, Error> open_shards();
   template <class Change>
   auto change_all(Change change);
@@ -243,11 +267,19 @@ class Host {
   [[nodiscard]] std::vector<std::string> small_ports() const;
   void on_event(const core::Event& event);
   void deregister(RKey key);
-  [[nodiscard]] std::string describe(const core::Failure& failed, const QueuePair& qp) const;
+  // What a queue pair says in RTR: the caller's, and what the way to the peer adds to it.
+  [[nodiscard]] core::ReadyToRecvAttributes attributes_to(
+      const Destination& peer, const ReceiveAttributes& attributes) const;
+  [[nodiscard]] core::InitAttributes init_attributes(ProtectionDomain domain) const;
+  // Why a queue pair failed, and what is known of it no longer.
+  [[nodiscard]] std::optional<std::string> failure_text(Qpn qpn, const Destination& peer) const;
+  void forget(Qpn qpn);
+  [[nodiscard]] std::string describe(const core::Failure& failed, const Destination& peer) const;
 
   Config config_;
   profile::PathPlan paths_;
   EventSink watch_;
+  PortSink on_port_;
   std::vector<std::unique_ptr<Shard>> shards_;
   ProtectionDomain domain_{};  // the same number in all shards
   std::mutex shards_mutex_;    // so that keys, domains and profiles are the same in all shards

@@ -52,7 +52,9 @@ Shard::Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datap
       datapath_(std::move(datapath)),
       links_(std::move(links)),
       on_event_(std::move(on_event)),
+      on_port_(settings.on_port),
       endpoint_(settings.endpoint, settings.seed),
+      messages_(endpoint_),
       first_qpn_(settings.endpoint.first_qpn),
       ports_(settings.endpoint.addresses.size()),
       transmits_(kBurst),
@@ -107,6 +109,14 @@ bool Shard::progress() {
   return round();
 }
 
+void Shard::help() {
+  home_.check();
+  const std::unique_lock next(next_, std::try_to_lock);
+  if (!next) return;
+  const std::unique_lock owner(mutex_, std::try_to_lock);
+  if (owner) (void)round();
+}
+
 void Shard::sleep(Duration at_most) {
   epoll_event events[8];
   const timespec timeout = timespec_of(at_most.raw());
@@ -119,12 +129,26 @@ void Shard::sleep(Duration at_most) {
 }
 
 void Shard::attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives) {
+  attach(qpn, Destinations{.writes = writes, .receives = receives});
+}
+
+void Shard::attach(Qpn qpn, MessageSink* sink) { attach(qpn, Destinations{.messages = sink}); }
+
+void Shard::attach(Qpn qpn, const Destinations& destinations) {
   const Ownership owner(*this);
   const std::size_t index = qpn.raw() - first_qpn_.raw();
+  const bool is_none = destinations.writes == nullptr && destinations.receives == nullptr &&
+                       destinations.messages == nullptr;
   const bool is_known = index < destinations_.size();
-  if (!is_known && writes == nullptr && receives == nullptr) return;
+  if (!is_known && is_none) return;
   if (!is_known) destinations_.resize(index + 1);
-  destinations_[index] = {.writes = writes, .receives = receives};
+  destinations_[index] = destinations;
+}
+
+void Shard::attach(messages::SharedQueueId queue, MessageSink* sink) {
+  const Ownership owner(*this);
+  if (queue >= shared_queues_.size()) shared_queues_.resize(queue + 1);
+  shared_queues_[queue] = sink;
 }
 
 bool Shard::round() noexcept {
@@ -150,8 +174,10 @@ void Shard::take_link_changes(Instant at) {
 }
 
 void Shard::set_port(Instant at, std::size_t plane) {
-  const Port& port = ports_[plane];
-  endpoint_.set_port(at, Plane(static_cast<std::uint8_t>(plane)), port.link && port.enabled);
+  const bool up = ports_[plane].link && ports_[plane].enabled;
+  const Plane number(static_cast<std::uint8_t>(plane));
+  endpoint_.set_port(at, number, up);
+  if (on_port_) on_port_(number, up);
 }
 
 void Shard::set_port_enabled(Plane plane, bool enabled) {
@@ -190,7 +216,8 @@ bool Shard::follow_up(Send send) noexcept {
   // What can be reported goes first: the application may wait for it. Why a queue pair failed is
   // known before the completion that says that it did.
   deliver_events();
-  const bool reported = deliver_completions();
+  const bool written = deliver_completions();
+  const bool reported = serve_messages() || written;
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
   more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
@@ -202,7 +229,10 @@ bool Shard::follow_up(Send send) noexcept {
 }
 
 void Shard::deliver_events() {
-  while (const auto event = endpoint_.poll_event()) on_event_(*event);
+  while (const auto event = endpoint_.poll_event()) {
+    on_event_(*event);
+    messages_.handle_event(*event);
+  }
 }
 
 std::size_t Shard::transmit() {
@@ -240,6 +270,10 @@ bool Shard::deliver_completions() {
   while (const auto completion = endpoint_.poll_completion()) {
     const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
     const Destinations to = index < destinations_.size() ? destinations_[index] : Destinations{};
+    if (to.messages != nullptr) {
+      messages_.handle_completion(*completion);
+      continue;
+    }
     CompletionQueue* its_queue =
         completion->kind == core::WorkKind::kWrite ? to.writes : to.receives;
     if (its_queue != queue) {
@@ -253,15 +287,49 @@ bool Shard::deliver_completions() {
   return any;
 }
 
+// Moves queue pairs with messages, if there are any. Returns whether something was reported.
+bool Shard::serve_messages() {
+  if (messages_.empty()) return false;
+  messages_.progress(clock_());
+  bool any = false;
+  // Why a queue pair failed is known before its work is flushed.
+  while (const auto event = messages_.poll_event()) {
+    const std::size_t index = event->qpn.raw() - first_qpn_.raw();
+    MessageSink* sink = nullptr;
+    if (event->kind == messages::EventKind::kReceivesLow) {
+      sink = shared_queues_[event->shared_queue];
+    } else if (index < destinations_.size()) {
+      sink = destinations_[index].messages;
+    }
+    if (sink != nullptr) sink->on_event(*event);
+  }
+  while (const auto completion = messages_.poll_completion()) {
+    const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
+    MessageSink* sink =
+        index < destinations_.size() ? destinations_[index].messages : nullptr;
+    if (sink != nullptr) sink->on_completion(*completion);
+    any = true;
+  }
+  return any;
+}
+
+std::optional<Instant> Shard::next_deadline() const {
+  const auto of_endpoint = endpoint_.next_deadline();
+  const auto of_messages = messages_.next_deadline();
+  if (!of_messages) return of_endpoint;
+  return of_endpoint ? std::min(*of_endpoint, *of_messages) : of_messages;
+}
+
 // The timer goes off when the next thing is due, or earlier: deadlines mostly move back, and to
 // follow each would be a system call each.
 void Shard::set_alarm() {
   if (progress_ == Progress::kPoll) return;
-  auto deadline = endpoint_.next_deadline();
+  auto deadline = next_deadline();
   const Instant at = clock_();
   const bool blocked = datapath_->blocked() != 0;
   // A caller that drives the shard comes back by itself.
-  const bool goes_on = more_to_send_ && progress_ != Progress::kCaller;
+  const bool goes_on =
+      (more_to_send_ || messages_.wants_progress()) && progress_ != Progress::kCaller;
   if (blocked || goes_on) {
     const Instant retry = blocked ? at + kBlockedRetry : at;
     deadline = std::min(deadline.value_or(retry), retry);

@@ -25,8 +25,20 @@
 #include "openmrc/host/flood_watch.h"
 #include "openmrc/host/home_process.h"
 #include "openmrc/host/link_watch.h"
+#include "openmrc/messages/layer.h"
 
 namespace openmrc::host {
+
+// Where queue pairs and shared receive queues with messages report. Called while the shard waits: it
+// is quick and does not call the runtime, except for texts.
+class MessageSink {
+ public:
+  virtual void on_completion(const messages::Completion& completion) = 0;
+  virtual void on_event(const messages::Event& event) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
 
 // One endpoint and its way to the network. Whoever holds the lock owns both: the shard's own thread
 // for a burst at a time, or an application thread that posts. So there is no lock per packet and
@@ -38,6 +50,7 @@ class Shard {
     std::uint64_t seed = 0;
     Progress progress = Progress::kSleep;
     std::function<Instant()> clock = host::now;  // another one only in tests
+    std::function<void(Plane, bool up)> on_port = {};
   };
   // What the endpoint reports of paths and failures; called with the lock held.
   using EventSink = std::function<void(const core::Event&)>;
@@ -62,16 +75,12 @@ class Shard {
   enum class Send { kNow, kLater };
   template <class Work>
   auto run(Work work, Send send = Send::kNow) {
-    const Ownership owner(*this);
-    const Instant at = clock_();
-    if constexpr (std::is_void_v<decltype(work(endpoint_, at))>) {
-      work(endpoint_, at);
-      (void)follow_up(send);
-    } else {
-      auto result = work(endpoint_, at);
-      (void)follow_up(send);
-      return result;
-    }
+    return run_on(endpoint_, work, send);
+  }
+  // The same with the layer of queue pairs that have messages.
+  template <class Work>
+  auto run_messages(Work work, Send send = Send::kNow) {
+    return run_on(messages_, work, send);
   }
   // The same for who only looks.
   template <class Look>
@@ -94,9 +103,14 @@ class Shard {
 
   // Where completions of this queue pair go, from now on; null: nowhere.
   void attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives);
+  // The same of a queue pair, or a shared receive queue, with messages.
+  void attach(Qpn qpn, MessageSink* sink);
+  void attach(messages::SharedQueueId queue, MessageSink* sink);
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
+  // The same, unless somebody else is at it.
+  void help();
   // Until something may have happened.
   void sleep(Duration at_most);
   // Readable when progress() has something to do.
@@ -136,7 +150,22 @@ class Shard {
   struct Destinations {
     CompletionQueue* writes = nullptr;
     CompletionQueue* receives = nullptr;
+    MessageSink* messages = nullptr;  // instead of the two
   };
+
+  template <class Owned, class Work>
+  auto run_on(Owned& owned, Work& work, Send send) {
+    const Ownership owner(*this);
+    const Instant at = clock_();
+    if constexpr (std::is_void_v<decltype(work(owned, at))>) {
+      work(owned, at);
+      (void)follow_up(send);
+    } else {
+      auto result = work(owned, at);
+      (void)follow_up(send);
+      return result;
+    }
+  }
 
   Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
         std::optional<LinkWatch> links, EventSink on_event);
@@ -150,10 +179,13 @@ class Shard {
   [[nodiscard]] Arrivals take_arrivals();
   void take_link_changes(Instant at);
   void set_port(Instant at, std::size_t plane);
+  void attach(Qpn qpn, const Destinations& destinations);
   [[nodiscard]] std::size_t transmit();
   void send(std::span<const core::Transmit> burst);
   void deliver_events();
   [[nodiscard]] bool deliver_completions();
+  [[nodiscard]] bool serve_messages();
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
   void set_alarm();
 
   const HomeProcess home_;
@@ -162,6 +194,7 @@ class Shard {
   std::unique_ptr<datapath::Datapath> datapath_;
   std::optional<LinkWatch> links_;
   EventSink on_event_;
+  std::function<void(Plane, bool)> on_port_;
   datapath::FileDescriptor epoll_;
   datapath::FileDescriptor alarm_;  // a timer
   datapath::FileDescriptor wake_;   // to end the thread
@@ -170,9 +203,11 @@ class Shard {
   std::mutex mutex_;  // held by the owner
   // From here on: the owner's.
   core::Endpoint endpoint_;
+  messages::Layer messages_;
   Qpn first_qpn_;
   std::vector<Port> ports_;                 // by plane
   std::vector<Destinations> destinations_;  // by queue pair number, from first_qpn_ on
+  std::vector<MessageSink*> shared_queues_;  // by number
   std::vector<core::Transmit> transmits_;
   std::vector<datapath::Outgoing> outgoing_;
   std::vector<datapath::Incoming> incoming_;

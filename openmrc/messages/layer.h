@@ -82,6 +82,10 @@ class Layer {
   bool handle_event(const core::Event& event);
   // Whatever can be done, or is due by `now`.
   void progress(Instant now);
+  // It has something to do before the next deadline.
+  [[nodiscard]] bool wants_progress() const { return !touched_.empty(); }
+  // No queue pair has messages.
+  [[nodiscard]] bool empty() const { return by_number_.empty(); }
   [[nodiscard]] std::optional<Instant> next_deadline() const { return timers_.next(); }
 
   [[nodiscard]] std::optional<Completion> poll_completion();

@@ -151,7 +151,9 @@ wire::Ipv6Address Device::completed(const wire::Ipv6Address& path,
 Result<host::Host*, host::Error> Device::runtime() {
   const std::lock_guard lock(runtime_mutex_);
   if (!runtime_) {
-    auto opened = host::Host::open(config_, [this](const core::Event& event) { on_event(event); });
+    auto opened = host::Host::open(
+        config_, [this](const core::Event& event) { on_event(event); },
+        [this](Plane plane, bool up) { on_port(plane, up); });
     if (!opened) return failure(std::move(opened.error()));
     auto profiles = std::make_unique<ProfilesInUse>(**opened, AgentClient::of_process());
     add_listener(*profiles);
@@ -174,6 +176,11 @@ void Device::remove_listener(Listener& listener) {
 void Device::on_event(const core::Event& event) {
   const std::lock_guard lock(listeners_mutex_);
   for (Listener* listener : listeners_) listener->on_event(event);
+}
+
+void Device::on_port(Plane plane, bool up) {
+  const std::lock_guard lock(listeners_mutex_);
+  for (Listener* listener : listeners_) listener->on_port(plane, up);
 }
 
 }  // namespace openmrc::libmrc

@@ -32,6 +32,7 @@ class Device {
   class Listener {
    public:
     virtual void on_event(const core::Event& event) = 0;
+    virtual void on_port(Plane /*plane*/, bool /*up*/) {}
 
    protected:
     ~Listener() = default;
@@ -79,6 +80,7 @@ class Device {
 
  private:
   void on_event(const core::Event& event);
+  void on_port(Plane plane, bool up);
   [[nodiscard]] std::optional<host::Destination> known_peer(const Gid& gid) const;
 
   std::string name_;

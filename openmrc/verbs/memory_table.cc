@@ -9,7 +9,11 @@ Result<std::uint32_t, host::Error> MemoryTable::add(host::Host& runtime, const R
   const std::lock_guard lock(mutex_);
   auto region = runtime.register_memory(
       request.bytes,
-      {.domain = request.domain, .address = request.address, .remote_write = request.remote_write});
+      {.domain = request.domain,
+       .address = request.address,
+       .remote_write = request.remote_write,
+       .remote_read = request.remote_read,
+       .remote_atomic = request.remote_atomic});
   if (!region) return failure(std::move(region.error()));
   const std::uint32_t key = (*region)->remote().rkey;
   Slot& slot = slots_[slot_of(key)];
@@ -18,6 +22,7 @@ Result<std::uint32_t, host::Error> MemoryTable::add(host::Host& runtime, const R
   slot.address.store(request.address, std::memory_order_relaxed);
   slot.length.store(request.bytes.size(), std::memory_order_relaxed);
   slot.bytes.store(request.bytes.data(), std::memory_order_relaxed);
+  slot.local_write.store(request.local_write, std::memory_order_relaxed);
   slot.region = std::move(*region);
   slot.key.store(key, std::memory_order_release);
   size_.fetch_add(1, std::memory_order_relaxed);

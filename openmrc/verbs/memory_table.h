@@ -25,7 +25,10 @@ class MemoryTable {
     std::span<std::byte> bytes{};
     std::uint64_t address = 0;  // what work requests and peers call its first byte
     host::ProtectionDomain domain{};
+    bool local_write = true;
     bool remote_write = false;
+    bool remote_read = false;
+    bool remote_atomic = false;
   };
   // The key, or why there is none.
   Result<std::uint32_t, host::Error> add(host::Host& runtime, const Request& request);
@@ -34,15 +37,17 @@ class MemoryTable {
   [[nodiscard]] std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
   // Where local memory is that a work request names; null if it is not all in a region of the
-  // domain.
+  // domain, or is not to be written to.
   [[nodiscard]] std::byte* find(std::uint32_t key, host::ProtectionDomain domain,
-                                std::uint64_t address, std::uint32_t length) const {
+                                std::uint64_t address, std::uint32_t length,
+                                bool to_write = false) const {
     const Slot& slot = slots_[slot_of(key)];
     if (key == kNoKey || slot.key.load(std::memory_order_acquire) != key) return nullptr;
     const std::uint64_t offset = address - slot.address.load(std::memory_order_acquire);
     const std::uint64_t size = slot.length.load(std::memory_order_acquire);
     std::byte* bytes = slot.bytes.load(std::memory_order_acquire);
-    const bool fits = slot.domain.load(std::memory_order_acquire) == domain.raw() &&
+    const bool may = !to_write || slot.local_write.load(std::memory_order_acquire);
+    const bool fits = may && slot.domain.load(std::memory_order_acquire) == domain.raw() &&
                       offset <= size && length <= size - offset;
     // A region that was removed meanwhile, and another one in its place, are not mixed up.
     if (!fits || slot.key.load(std::memory_order_relaxed) != key) return nullptr;
@@ -62,6 +67,7 @@ class MemoryTable {
     std::atomic<std::uint64_t> address = 0;
     std::atomic<std::uint64_t> length = 0;
     std::atomic<std::byte*> bytes = nullptr;
+    std::atomic<bool> local_write = false;
     std::unique_ptr<host::MemoryRegion> region;
   };
 

@@ -13,6 +13,7 @@
 
 #include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_work.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -20,8 +21,8 @@ namespace {
 constexpr int kMemoryRegionsMax = 1 << 16;      // core/settings.h
 constexpr int kProtectionDomainsMax = 1 << 24;  // they are but numbers
 constexpr int kCqMax = 1 << 16;
-constexpr int kWorkRequestsMax = 16384;
-constexpr int kSgeMax = 4;
+constexpr int kSrqMax = 1 << 16;
+constexpr int kAhMax = 1 << 24;  // they are but addresses
 constexpr std::uint32_t kMessageMax = 1U << 31;
 constexpr std::uint64_t kPageSizes = ~std::uint64_t{0xfff};
 constexpr std::uint8_t kPhysicalLinkUp = 5;
@@ -134,11 +135,20 @@ int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
   attributes->max_qp = clamp_to_int(config.transport.limits.queue_pairs * config.shards);
   attributes->max_qp_wr = kWorkRequestsMax;
   attributes->max_sge = kSgeMax;
+  attributes->max_sge_rd = kSgeMax;
   attributes->max_cq = kCqMax;
   attributes->max_cqe = kCqeMax;
   attributes->max_mr = kMemoryRegionsMax;
   attributes->max_pd = kProtectionDomainsMax;
-  attributes->atomic_cap = IBV_ATOMIC_NONE;
+  // The processor's own: also between processes, and with other devices that do the same.
+  attributes->atomic_cap = IBV_ATOMIC_GLOB;
+  attributes->max_qp_rd_atom = messages::kDepthMax;
+  attributes->max_qp_init_rd_atom = messages::kDepthMax;
+  attributes->max_res_rd_atom = std::min(attributes->max_qp, (1 << 26)) * messages::kDepthMax;
+  attributes->max_srq = kSrqMax;
+  attributes->max_srq_wr = kWorkRequestsMax;
+  attributes->max_srq_sge = kSgeMax;
+  attributes->max_ah = kAhMax;
   attributes->max_pkeys = 1;
   attributes->phys_port_cnt = static_cast<std::uint8_t>(device.ports());
   return 0;

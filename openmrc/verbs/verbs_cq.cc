@@ -1,21 +1,109 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues and channels of verbs. Queue pairs of the soft device have those of libmrc, so
-// nothing ever comes out of these; programs make them all the same.
+// Completion queues and channels of verbs.
+#include "openmrc/verbs/verbs_cq.h"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <memory>
 
 #include "openmrc/verbs/fork_guard.h"
+#include "openmrc/verbs/verbs_events.h"
 #include "openmrc/verbs/verbs_route.h"
 
-namespace openmrc::libmrc::soft_verbs {
+namespace openmrc::libmrc {
+
+void SoftChannel::push(SoftCompletionQueue& cq) {
+  const std::lock_guard lock(mutex_);
+  reported_.push_back(&cq);
+  (void)eventfd_write(verbs.fd, 1);
+}
+
+SoftCompletionQueue* SoftChannel::next() {
+  for (;;) {
+    eventfd_t one = 0;
+    // Waits here, or not, as the application has set the descriptor.
+    if (eventfd_read(verbs.fd, &one) != 0) return nullptr;
+    const std::lock_guard lock(mutex_);
+    if (reported_.empty()) continue;  // its queue has gone meanwhile
+    SoftCompletionQueue* cq = reported_.front();
+    reported_.pop_front();
+    pthread_mutex_lock(&cq->verbs.mutex);
+    ++cq->completion_events_fetched;
+    pthread_mutex_unlock(&cq->verbs.mutex);
+    return cq;
+  }
+}
+
+void SoftChannel::forget(const SoftCompletionQueue& cq) {
+  const std::lock_guard lock(mutex_);
+  std::erase(reported_, &cq);
+}
+
+void SoftCompletionQueue::push(const ibv_wc& completion, bool solicited) {
+  const std::lock_guard lock(mutex_);
+  if (completions_.size() >= static_cast<std::size_t>(verbs.cqe)) {
+    // As hardware does, which has no more room than the program asked for.
+    if (!overrun_) {
+      ibv_async_event event{};
+      event.event_type = IBV_EVENT_CQ_ERR;
+      event.element.cq = &verbs;
+      push_async_event(verbs.context, event);
+    }
+    overrun_ = true;
+    return;
+  }
+  completions_.push(completion);
+  size_.store(completions_.size(), std::memory_order_release);
+  const bool wakes = armed_ == Armed::kAny || (armed_ == Armed::kSolicited && solicited);
+  if (!wakes || verbs.channel == nullptr) return;
+  armed_ = Armed::kNo;
+  soft(*verbs.channel).push(*this);
+}
+
+std::size_t SoftCompletionQueue::take(std::span<ibv_wc> into) {
+  if (size_.load(std::memory_order_acquire) == 0) return 0;
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = std::min(into.size(), completions_.size());
+  std::ranges::generate(into.first(count), [this] { return completions_.pop(); });
+  size_.store(completions_.size(), std::memory_order_release);
+  return count;
+}
+
+int SoftCompletionQueue::poll(std::span<ibv_wc> into) {
+  std::size_t count = take(into);
+  // Who polls has time: no other thread has to be woken for what has arrived.
+  if (host::Host* runtime = runtime_.load(std::memory_order_acquire);
+      count == 0 && runtime != nullptr && !into.empty()) {
+    runtime->help();
+    count = take(into);
+  }
+  return static_cast<int>(count);
+}
+
+void SoftCompletionQueue::arm(bool solicited_only) {
+  const std::lock_guard lock(mutex_);
+  if (armed_ != Armed::kAny) armed_ = solicited_only ? Armed::kSolicited : Armed::kAny;
+}
+
+void SoftCompletionQueue::forget(std::uint32_t qpn) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t left = completions_.size(); left > 0; --left) {
+    const ibv_wc completion = completions_.pop();
+    if (completion.qp_num != qpn) completions_.push(completion);
+  }
+  size_.store(completions_.size(), std::memory_order_release);
+}
+
+namespace soft_verbs {
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  auto made = std::make_unique<ibv_comp_channel>();
-  made->context = context;
-  made->fd = eventfd(0, EFD_CLOEXEC);
-  return made->fd < 0 ? nullptr : made.release();
+  auto made = std::make_unique<SoftChannel>();
+  made->verbs.context = context;
+  made->verbs.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+  return made->verbs.fd < 0 ? nullptr : &made.release()->verbs;
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
@@ -24,7 +112,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   pthread_mutex_unlock(&channel->context->mutex);
   if (used) return fail(EBUSY);
   close(channel->fd);
-  delete channel;
+  delete &soft(*channel);
   return 0;
 }
 
@@ -33,46 +121,59 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
   if (cqe < 1 || cqe > kCqeMax || vector < 0 || vector >= context->num_comp_vectors) {
     return null(EINVAL);
   }
-  auto* cq = new ibv_cq{};
-  cq->context = context;
-  cq->channel = channel;
-  cq->cq_context = cq_context;
-  cq->cqe = cqe;
-  pthread_mutex_init(&cq->mutex, nullptr);
-  pthread_cond_init(&cq->cond, nullptr);
+  auto* made = new SoftCompletionQueue{};
+  ibv_cq& cq = made->verbs;
+  cq.context = context;
+  cq.channel = channel;
+  cq.cq_context = cq_context;
+  // Hardware has at least one entry more than was asked for, and programs have come to need it.
+  cq.cqe = static_cast<int>(std::bit_ceil(static_cast<unsigned>(cqe) + 1) - 1);
+  pthread_mutex_init(&cq.mutex, nullptr);
+  pthread_cond_init(&cq.cond, nullptr);
   if (channel != nullptr) {
     pthread_mutex_lock(&context->mutex);
     ++channel->refcnt;
     pthread_mutex_unlock(&context->mutex);
   }
-  return cq;
+  return &cq;
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {
+  SoftCompletionQueue& queue = soft(*cq);
+  if (queue.users.load() != 0) return fail(EBUSY);
   if (cq->channel != nullptr) {
+    soft(*cq->channel).forget(queue);
     pthread_mutex_lock(&cq->context->mutex);
     --cq->channel->refcnt;
     pthread_mutex_unlock(&cq->context->mutex);
   }
+  forget_async_events(cq->context, &queue);
+  wait_for_acknowledgements(*cq, queue.completion_events_fetched, cq->comp_events_completed);
+  wait_for_acknowledgements(*cq, queue.async_events_fetched, cq->async_events_completed);
   pthread_cond_destroy(&cq->cond);
   pthread_mutex_destroy(&cq->mutex);
-  delete cq;
+  delete &queue;
   return 0;
 }
 
-int poll_cq(ibv_cq* /*cq*/, int /*count*/, ibv_wc* /*completions*/) {
-  return in_forked_child() ? -fail(kForkedError) : 0;
-}
-int req_notify_cq(ibv_cq* /*cq*/, int /*solicited_only*/) {
-  return in_forked_child() ? fail(kForkedError) : 0;
+int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
+  if (in_forked_child()) return -fail(kForkedError);
+  if (count < 0) return -fail(EINVAL);
+  return soft(*cq).poll({completions, static_cast<std::size_t>(count)});
 }
 
-// Waits for what does not come, or says EAGAIN if the descriptor is non-blocking.
-int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** /*cq*/, void** /*cq_context*/) {
-  eventfd_t count = 0;
-  while (eventfd_read(channel->fd, &count) == 0) {
-  }
-  return -1;
+int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  if (in_forked_child()) return fail(kForkedError);
+  soft(*cq).arm(solicited_only != 0);
+  return 0;
+}
+
+int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  SoftCompletionQueue* next = soft(*channel).next();
+  if (next == nullptr) return -1;
+  *cq = &next->verbs;
+  *cq_context = next->verbs.cq_context;
+  return 0;
 }
 
 void ibv_ack_cq_events(ibv_cq* cq, unsigned count) {
@@ -82,4 +183,5 @@ void ibv_ack_cq_events(ibv_cq* cq, unsigned count) {
   pthread_mutex_unlock(&cq->mutex);
 }
 
-}  // namespace openmrc::libmrc::soft_verbs
+}  // namespace soft_verbs
+}  // namespace openmrc::libmrc

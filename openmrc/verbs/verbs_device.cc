@@ -53,19 +53,6 @@ ibv_device* make_device() {
 // Pointers to functions of all kinds that nothing is behind.
 void* refuse_slot() { return null(EOPNOTSUPP); }
 
-int refuse_send(ibv_qp* /*qp*/, ibv_send_wr* request, ibv_send_wr** bad) {
-  *bad = request;
-  return fail(EOPNOTSUPP);
-}
-int refuse_receive(ibv_qp* /*qp*/, ibv_recv_wr* request, ibv_recv_wr** bad) {
-  *bad = request;
-  return fail(EOPNOTSUPP);
-}
-int refuse_shared_receive(ibv_srq* /*srq*/, ibv_recv_wr* request, ibv_recv_wr** bad) {
-  *bad = request;
-  return fail(EOPNOTSUPP);
-}
-
 ibv_context_ops make_operations() {
   std::array<void* (*)(), sizeof(ibv_context_ops) / sizeof(void*)> slots{};
   slots.fill(refuse_slot);
@@ -77,9 +64,9 @@ ibv_context_ops make_operations() {
   operations.dealloc_mw = [](ibv_mw*) { return fail(EOPNOTSUPP); };
   operations.poll_cq = soft_verbs::poll_cq;
   operations.req_notify_cq = soft_verbs::req_notify_cq;
-  operations.post_send = refuse_send;
-  operations.post_recv = refuse_receive;
-  operations.post_srq_recv = refuse_shared_receive;
+  operations.post_send = soft_verbs::post_send;
+  operations.post_recv = soft_verbs::post_recv;
+  operations.post_srq_recv = soft_verbs::post_srq_recv;
   return operations;
 }
 

@@ -13,7 +13,6 @@
 namespace openmrc::libmrc {
 namespace {
 
-// Peers can neither read nor do atomics; who would allow it does no harm, and the NCCL plugin does.
 // Optional rights are hints.
 constexpr unsigned kAccessKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
@@ -65,7 +64,10 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
                        .add(**runtime, {.bytes = {static_cast<std::byte*>(address), length},
                                         .address = iova,
                                         .domain = domain->domain,
-                                        .remote_write = (access & IBV_ACCESS_REMOTE_WRITE) != 0});
+                                        .local_write = (access & IBV_ACCESS_LOCAL_WRITE) != 0,
+                                        .remote_write = (access & IBV_ACCESS_REMOTE_WRITE) != 0,
+                                        .remote_read = (access & IBV_ACCESS_REMOTE_READ) != 0,
+                                        .remote_atomic = (access & IBV_ACCESS_REMOTE_ATOMIC) != 0});
   if (!key) return null(iova + length < iova ? EINVAL : ENOMEM);
   ++domain->users;
   *made = {.context = pd->context,

@@ -56,6 +56,9 @@ void close_async_events(const ibv_context* context);
 // Behind the pointers in a context.
 int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
+int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** bad);
+int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** bad);
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* first, ibv_recv_wr** bad);
 
 }  // namespace soft_verbs
 
@@ -67,5 +70,6 @@ inline std::nullptr_t null(int error) {
 }
 
 inline constexpr int kCqeMax = 1 << 20;
+inline constexpr unsigned kWorkRequestsMax = 16384;
 
 }  // namespace openmrc::libmrc

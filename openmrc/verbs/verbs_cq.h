@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+
+#include "openmrc/core/containers/growing_ring.h"
+#include "openmrc/host/host.h"
+
+namespace openmrc::libmrc {
+
+struct SoftCompletionQueue;
+
+// Where several completion queues report that they have something.
+struct SoftChannel {
+  ibv_comp_channel verbs{};  // first: applications have pointers to it; its descriptor counts
+
+  void push(SoftCompletionQueue& cq);
+  // Waits, unless the descriptor was set not to; null: errno says why.
+  SoftCompletionQueue* next();
+  void forget(const SoftCompletionQueue& cq);
+
+ private:
+  std::mutex mutex_;
+  std::deque<SoftCompletionQueue*> reported_;
+};
+
+struct SoftCompletionQueue {
+  ibv_cq verbs{};  // first: applications have pointers to it
+  std::atomic<std::uint32_t> users = 0;
+  std::uint32_t completion_events_fetched = 0;  // guarded by verbs.mutex
+  std::uint32_t async_events_fetched = 0;       // the same
+
+  // The runtime of queue pairs that report here.
+  void set_runtime(host::Host& runtime) { runtime_.store(&runtime, std::memory_order_release); }
+
+  // From a shard. `solicited`: wakes also those who wait for such completions only.
+  void push(const ibv_wc& completion, bool solicited);
+  [[nodiscard]] int poll(std::span<ibv_wc> into);
+  // The next completion is reported on the channel.
+  void arm(bool solicited_only);
+  // A queue pair goes away, and its completions with it.
+  void forget(std::uint32_t qpn);
+
+ private:
+  enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
+
+  [[nodiscard]] std::size_t take(std::span<ibv_wc> into);
+
+  std::atomic<host::Host*> runtime_ = nullptr;
+  std::mutex mutex_;
+  core::GrowingRing<ibv_wc> completions_;
+  std::atomic<std::size_t> size_ = 0;  // of the ring, for who only looks
+  Armed armed_ = Armed::kNo;
+  bool overrun_ = false;
+};
+
+inline SoftCompletionQueue& soft(ibv_cq& cq) { return reinterpret_cast<SoftCompletionQueue&>(cq); }
+inline SoftChannel& soft(ibv_comp_channel& channel) {
+  return reinterpret_cast<SoftChannel&>(channel);
+}
+
+}  // namespace openmrc::libmrc
