@@ -206,6 +206,11 @@ TEST_F(ErrorsTest, LocalFaultsEndTheQueuePairInTheirTurn) {
   SendRequest wraps = remote(2, Opcode::kWrite, segments);
   wraps.remote_address = ~std::uint64_t{0} - 3;
   expect_fails(wraps, kRemoteAccess, std::nullopt);
+  start({});
+  SendRequest reserved = remote(2, Opcode::kWrite, segments);
+  reserved.rkey = core::kMessageKey;
+  reserved.remote_address = Name{.kind = Kind::kCredit}.address();
+  expect_fails(reserved, kRemoteAccess, std::nullopt);
   PairOptions options{};
   options.a.requester.depth = 0;
   start(options);
@@ -300,6 +305,49 @@ TEST_F(ErrorsTest, SendThatWaitsForEverNoticesThatItsPeerIsGone) {
   pair->weather.cut = true;
   pair->run_for(seconds(2));
   EXPECT_EQ(statuses_of(at_a()), Statuses{kRetryExceeded});
+}
+
+// MSG-27: however long it stays in RTR, and whatever the sender's patience with receives is.
+TEST_F(ErrorsTest, PeerThatStaysInReadyToRecvHasNotRefusedAnything) {
+  PairOptions options{};
+  options.a.requester.rnr_retry = 0;
+  options.b.responder.rnr_timer = 1;
+  options.b.ready_to_send = false;
+  start(options);
+  send_bytes(1, 100);
+  remote_bytes(2, Opcode::kRead, 10);
+  pair->run_for(seconds(3));
+  EXPECT_TRUE(at_a().empty());
+  receive(11, 0, 100);
+  EXPECT_TRUE(pair->to_ready_to_send(1, pair->b().qpns[0]));
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), (Statuses{kSuccess, kSuccess}));
+}
+
+// MSG-26, MSG-27
+TEST_F(ErrorsTest, PeerThatDiesBeforeItsFirstCreditIsNoticed) {
+  for (const Opcode opcode : {Opcode::kSend, Opcode::kRead}) {
+    PairOptions options{};
+    options.exponential_retries = 3;
+    options.b.ready_to_send = false;
+    start(options);
+    pair->weather.cut = true;
+    remote_bytes(1, opcode, 100);
+    pair->run_for(seconds(2));
+    EXPECT_EQ(statuses_of(at_a()), Statuses{kRetryExceeded});
+  }
+}
+
+// MSG-26: the request was acknowledged, and then nothing comes any more.
+TEST_F(ErrorsTest, PeerThatDiesBeforeItsResponseIsNoticed) {
+  PairOptions options{};
+  options.exponential_retries = 3;
+  start(options);
+  pair->loses_writes_to[0] = true;
+  remote_bytes(1, Opcode::kRead, 100);
+  pair->run_for(seconds(2));
+  // The peer found A silent, and says that it has failed.
+  EXPECT_EQ(statuses_of(at_a()), Statuses{kRemoteOperation});
 }
 
 // MSG-27

@@ -214,8 +214,20 @@ void Layer::progress(Instant now) {
         due->owner.index < queue_pairs_.size() ? queue_pairs_[due->owner.index].get() : nullptr;
     if (qp != nullptr && core::TimerQueue::accept(qp->timer, *due)) qp->touch();
   }
+  use_room(now);
   // What is touched meanwhile is looked at the next time: it waits for the endpoint.
   for (std::size_t left = touched_.size(); left > 0; --left) look_at(touched_.pop(), now);
+}
+
+// MSG-28: who had to wait longest is first, and goes to the end if there was too little for it.
+// Room comes of any work of the endpoint that ends, also of queue pairs that are not the layer's.
+void Layer::use_room(Instant now) {
+  for (std::size_t left = without_room_.size(); left > 0 && endpoint_.has_room_for_write();
+       --left) {
+    const std::uint32_t index = without_room_.pop();
+    if (queue_pairs_[index] != nullptr) queue_pairs_[index]->awaits_room = false;
+    look_at(index, now);
+  }
 }
 
 void Layer::look_at(std::uint32_t index, Instant now) {
@@ -224,6 +236,10 @@ void Layer::look_at(std::uint32_t index, Instant now) {
   qp->untouch();
   if (qp->flushed) return;
   if (!qp->progress(now)) return fail(*qp, now);
+  if (qp->link.lacks_room && !qp->awaits_room) {
+    qp->awaits_room = true;
+    without_room_.push(index);
+  }
   const Instant deadline = qp->requester.deadline();
   if (deadline != core::kNever) {
     timers_.arm(qp->timer, {core::TimerOwner::Kind::kQueuePair, index}, deadline);

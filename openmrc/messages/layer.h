@@ -93,6 +93,7 @@ class Layer {
 
  private:
   [[nodiscard]] QueuePair* find(Qpn qpn);
+  void use_room(Instant now);
   void look_at(std::uint32_t index, Instant now);
   void fail(QueuePair& qp, Instant now);
   void wait_for_receives(std::uint32_t index, QueuePair& qp);
@@ -102,6 +103,7 @@ class Layer {
   core::GrowingRing<Completion> completions_;
   core::GrowingRing<Event> events_;
   core::GrowingRing<std::uint32_t> touched_;
+  core::GrowingRing<std::uint32_t> without_room_;  // wait for the endpoint, the first longest
   core::TimerQueue timers_;
   std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // null where one has gone
   std::vector<std::uint32_t> free_;

@@ -133,7 +133,37 @@ TEST_F(LayerTest, WriteGoesToMemoryAndItsImmediateToAReceive) {
   EXPECT_EQ(received[0].kind, CompletionKind::kReceivedWrite);
   EXPECT_EQ(received[0].immediate, wire::Immediate(78));
   EXPECT_EQ(received[0].length, 100u);
+  EXPECT_FALSE(received[0].solicited);
   EXPECT_EQ(ids_of(at_a()), (Ids{1, 2}));
+}
+
+// MSG-18: the sender says whether the receiver is to be woken.
+TEST_F(LayerTest, WriteThatIsSolicitedSaysSo) {
+  const std::array one{source->at(0, 3000)};
+  const std::array copied{source->at(3000, 100), source->at(3100, 100)};
+  const std::array pieces{source->at(10000, 9000), source->at(19000, 1000)};
+  const std::array<std::span<const Segment>, 4> all{one, copied, pieces,
+                                                    std::span<const Segment>()};
+  const std::array<std::uint32_t, 4> lengths{3000, 200, 10000, 0};
+  const std::array<std::size_t, 4> offsets{0, 3000, 10000, 0};
+  for (WorkId i = 0; i < 4; ++i) {
+    receive(11 + i, 0, 0);
+    SendRequest request = remote(i, Opcode::kWriteWithImmediate, all[i]);
+    request.remote_address += offsets[i];
+    request.solicited = true;
+    send(request);
+  }
+  pair->settle();
+  const auto received = at_b();
+  ASSERT_EQ(ids_of(received), (Ids{11, 12, 13, 14}));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(received[i].kind, CompletionKind::kReceivedWrite);
+    EXPECT_EQ(received[i].immediate, wire::Immediate(78));
+    EXPECT_EQ(received[i].length, lengths[i]);
+    EXPECT_TRUE(received[i].solicited);
+    EXPECT_TRUE(same(offsets[i], offsets[i], lengths[i]));
+  }
+  EXPECT_EQ(ids_of(at_a()), (Ids{0, 1, 2, 3}));
 }
 
 // MSG-11

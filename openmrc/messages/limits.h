@@ -27,6 +27,12 @@ inline constexpr std::int64_t kSharedCreditMax = 64;
 inline constexpr std::uint32_t kGatherMax = 8192;
 // CREDITs of a queue pair in flight; the next one says more.
 inline constexpr unsigned kCreditsInFlightMax = 2;
+// The same where the peer waits for one. They are acknowledged in order, so that they stay in
+// flight behind a SEND of our own that waits for a receive; still far fewer than PSNs are in a
+// window.
+inline constexpr unsigned kNeededCreditsMax = 512;
+// ASKs of a queue pair in flight: one for each answer that `rnr_retry` can count, and some.
+inline constexpr unsigned kAsksInFlightMax = 16;
 // How often a sender that waits for ever asks whether there are receives: only to notice that its
 // peer is gone (MSG-26).
 inline constexpr Duration kAskEvery = milliseconds(100);

@@ -25,11 +25,24 @@ struct CoreWork {
   }
 };
 
+constexpr Status status_of(core::WorkStatus status) {
+  switch (status) {
+    case core::WorkStatus::kSuccess: return Status::kSuccess;
+    case core::WorkStatus::kFlushed: return Status::kFlushed;
+    case core::WorkStatus::kRetryExceeded: return Status::kRetryExceeded;
+    case core::WorkStatus::kRemoteAccess: return Status::kRemoteAccess;
+    case core::WorkStatus::kRemoteInvalidRequest: return Status::kRemoteInvalidRequest;
+    case core::WorkStatus::kRemoteOperation: return Status::kRemoteOperation;
+  }
+  return Status::kFlushed;
+}
+
 // What both halves of a queue pair work with.
 struct Link {
   core::Endpoint& endpoint;
   core::GrowingRing<Completion>& completions;
   Qpn qpn{};
+  mutable bool lacks_room = false;  // the endpoint refused a write (MSG-28)
 };
 
 // What came of an attempt to send.
@@ -41,7 +54,9 @@ enum class Posted : std::uint8_t {
 inline Posted post_to_core(const Link& link, Instant now, const core::WriteRequest& request) {
   const auto posted = link.endpoint.post_write(link.qpn, now, request);
   if (posted) return Posted::kYes;
-  return posted.error() == core::PostError::kLimit ? Posted::kLater : Posted::kBroken;
+  if (posted.error() != core::PostError::kLimit) return Posted::kBroken;
+  link.lacks_room = true;
+  return Posted::kLater;
 }
 
 }  // namespace openmrc::messages

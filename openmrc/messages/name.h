@@ -16,6 +16,7 @@ enum class Kind : std::uint8_t {
   kAtomicResponse = 5,
   kCredit = 6,
   kAsk = 7,
+  kWriteNotice = 8,
 };
 
 // Counts what takes a receive: SENDs and WRITEs with immediate (MSG-10). And READs and atomic
@@ -32,9 +33,9 @@ using UnwrappedSequence = Unwrapped<Sequence>;
 struct Name {
   Kind kind{};
   bool has_immediate = false;  // SEND: the immediate is the user's
-  bool solicited = false;      // SEND
+  bool solicited = false;      // SEND and WRITE notice
   Sequence sequence{};
-  std::uint32_t offset = 0;  // of the first byte in the message
+  std::uint32_t offset = 0;  // of the first byte in the message; WRITE notice: what was written
 
   static constexpr unsigned kImmediateBit = 0x10;
   static constexpr unsigned kSolicitedBit = 0x20;

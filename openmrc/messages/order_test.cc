@@ -177,6 +177,23 @@ TEST_F(OrderTest, EndpointWithoutRoomIsWaitedFor) {
   EXPECT_EQ(at_b().size(), 20u);
 }
 
+// MSG-28: also of queue pairs that nothing else happens to.
+TEST_F(OrderTest, EveryQueuePairGetsRoomWhenThereIsSome) {
+  PairOptions options{};
+  options.limits.sends_outstanding = 1;  // at the least so many as one block of memory has
+  options.a.queue_pair.sends.requests = 1000;
+  options.a.queue_pairs = options.b.queue_pairs = 3;
+  start(options);
+  const std::array segments{source->at(0, 10)};
+  for (const std::size_t qp : {0u, 0u, 0u, 1u, 2u}) {
+    for (WorkId i = 0; i < (qp == 0 ? 300u : 5u); ++i) {
+      pair->send(pair->a(), remote(i, Opcode::kWrite, segments), qp);
+    }
+  }
+  pair->settle();
+  EXPECT_EQ(at_a().size(), 910u);
+}
+
 // ---- shared receives ----
 
 class SharedTest : public OrderTest {
@@ -254,6 +271,45 @@ TEST_F(SharedTest, PromiseThatCannotBeKeptIsWaitedFor) {
   pair->run_for(milliseconds(100));
   EXPECT_EQ(at_b().size(), 1u);
   EXPECT_EQ(at_a().size(), 1u);
+}
+
+// MSG-29: a promise that others have used up is no receive either.
+TEST_F(SharedTest, PromiseThatCannotBeKeptCountsAsReceiverNotReady) {
+  PairOptions options = shared(0, 2);
+  options.a.requester.rnr_retry = 2;
+  options.b.responder.rnr_timer = 20;  // 10.24 ms
+  start(options);
+  receive(11, 0, 3000);
+  pair->settle();
+  send_bytes(1, 3000);
+  const std::array segments{source->at(0, 2000)};
+  pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
+  pair->send(pair->a(), {.id = 3, .segments = segments}, 1);
+  pair->run_for(microseconds(10240) * 3 - microseconds(100));
+  EXPECT_EQ(ids_of(at_a()), Ids{1});
+  pair->run_for(seconds(1));
+  EXPECT_EQ(statuses_of(at_a()), (Statuses{kRnrRetryExceeded, kFlushed}));
+  EXPECT_EQ(pair->b().endpoint.state(pair->b().qpns[1]), core::QueuePairState::kReadyToSend);
+}
+
+// MSG-29: and one that comes in time is taken.
+TEST_F(SharedTest, ReceiveThatComesInTimeEndsTheWait) {
+  PairOptions options = shared(0, 2);
+  options.a.requester.rnr_retry = 1;
+  options.b.responder.rnr_timer = 20;
+  start(options);
+  receive(11, 0, 3000);
+  pair->settle();
+  send_bytes(1, 3000);
+  const std::array segments{source->at(0, 2000)};
+  pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
+  for (WorkId id = 12; id < 16; ++id) {
+    pair->run_for(milliseconds(15));
+    receive(id, 0, 3000);
+    pair->run_for(milliseconds(15));
+    EXPECT_EQ(statuses_of(at_a()), Statuses(id == 12 ? 2 : 1, kSuccess));
+    pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
+  }
 }
 
 // MSG-44

@@ -42,6 +42,7 @@ core::MessageHandler::Verdict QueuePair::take_part(const Name& name, const Part&
     case Kind::kAtomicResponse: return requester.on_response_part(name, part);
     case Kind::kCredit: return requester.on_credit(part);
     case Kind::kAsk: return responder.on_ask(part);
+    case Kind::kWriteNotice: break;  // has no bytes
   }
   return Verdict::kInvalid;
 }
@@ -55,6 +56,7 @@ core::MessageHandler::Verdict QueuePair::on_delivery(const Delivery& delivery) {
 core::MessageHandler::Verdict QueuePair::take_delivery(const Name& name, const Delivery& delivery) {
   switch (name.kind) {
     case Kind::kSend: return responder.on_send(name, delivery);
+    case Kind::kWriteNotice: return responder.on_write_notice(name, delivery);
     case Kind::kReadRequest:
     case Kind::kAtomicRequest: return responder.on_request(name, delivery);
     case Kind::kReadResponse:
@@ -74,9 +76,10 @@ void QueuePair::on_completion(const core::Completion& completion) {
   }
   if (completion.status != core::WorkStatus::kSuccess) {
     broken = true;
-    // A message of the layer's own found the peer silent: the first that waits is told.
-    if (completion.status == core::WorkStatus::kRetryExceeded) {
-      unattributed_ = Status::kRetryExceeded;
+    // A message of the layer's own found the peer silent, or in ERROR: the first that waits is
+    // told.
+    if (completion.status != core::WorkStatus::kFlushed && !unattributed_) {
+      unattributed_ = status_of(completion.status);
     }
     return;
   }
@@ -90,6 +93,7 @@ void QueuePair::on_completion(const core::Completion& completion) {
 
 bool QueuePair::progress(Instant now) {
   if (broken) return false;
+  link.lacks_room = false;
   // MSG-27: until then there is nobody who could be told anything.
   if (link.endpoint.state(link.qpn) != core::QueuePairState::kReadyToSend) return true;
   return responder.progress(now) && requester.progress(now);

@@ -49,9 +49,10 @@ class QueuePair final : public core::MessageHandler {
 
   Link link;
   SharedQueue* shared;
-  bool broken = false;      // the core, or what came from the peer, ends it
-  bool flushed = false;     // and all that was posted has been
-  bool is_lacking = false;  // it is on the list of its shared queue
+  bool broken = false;       // the core, or what came from the peer, ends it
+  bool flushed = false;      // and all that was posted has been
+  bool is_lacking = false;   // it is on the list of its shared queue
+  bool awaits_room = false;  // it is on the layer's list
   core::Timer timer;
 
  private:

@@ -32,25 +32,28 @@ template <class T>
 
 // How many receives there are (MSG-20).
 //
-//    0               4       6   7   8
-//   +---------------+-------+---+---+
-//   |     limit     | echo  |rnr|dep|
-//   +---------------+-------+---+---+
+//    0   1           4       6   7   8
+//   +---+-----------+-------+---+---+
+//   |L  |   limit   | echo  |rnr|dep|
+//   +---+-----------+-------+---+---+
 struct Credit {
   static constexpr std::size_t kSize = 8;
+  static constexpr std::uint32_t kLackingBit = 0x80000000;
   Sequence limit{};        // messages with a smaller sequence number may be sent
+  bool lacking = false;    // one that was sent has no receive (MSG-29)
   std::uint16_t echo = 0;  // of the last ASK
   std::uint8_t rnr = 0;    // RnrTimer
   std::uint8_t depth = 0;  // of READs and atomic operations that are taken at once
 
   static constexpr Credit read(std::span<const std::byte, kSize> in) {
     return {.limit = Sequence(record::get<std::uint32_t>(in, 0)),
+            .lacking = (record::get<std::uint32_t>(in, 0) & kLackingBit) != 0,
             .echo = record::get<std::uint16_t>(in, 4),
             .rnr = record::get<std::uint8_t>(in, 6),
             .depth = record::get<std::uint8_t>(in, 7)};
   }
   constexpr void write(std::span<std::byte, kSize> out) const {
-    record::put(out, 0, limit.raw());
+    record::put(out, 0, limit.raw() | (lacking ? kLackingBit : 0));
     record::put(out, 4, echo);
     record::put(out, 6, rnr);
     record::put(out, 7, depth);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "openmrc/messages/opcodes.h"
 #include "openmrc/messages/scatter.h"
 
 namespace openmrc::messages {
@@ -10,34 +11,10 @@ namespace {
 
 constexpr std::uint32_t kAtomicSize = sizeof(std::uint64_t);
 
-bool is_request(Opcode opcode) {
-  return opcode == Opcode::kRead || opcode == Opcode::kCompareAndSwap ||
-         opcode == Opcode::kFetchAndAdd;
-}
-bool is_atomic(Opcode opcode) { return is_request(opcode) && opcode != Opcode::kRead; }
-bool is_send(Opcode opcode) {
-  return opcode == Opcode::kSend || opcode == Opcode::kSendWithImmediate;
-}
-bool takes_receive(Opcode opcode) {
-  return is_send(opcode) || opcode == Opcode::kWriteWithImmediate;
-}
-
 RemoteRequest::Operation operation_of(Opcode opcode) {
   if (opcode == Opcode::kCompareAndSwap) return RemoteRequest::Operation::kCompareAndSwap;
   if (opcode == Opcode::kFetchAndAdd) return RemoteRequest::Operation::kFetchAndAdd;
   return RemoteRequest::Operation::kRead;
-}
-
-Status status_of(core::WorkStatus status) {
-  switch (status) {
-    case core::WorkStatus::kSuccess: return Status::kSuccess;
-    case core::WorkStatus::kFlushed: return Status::kFlushed;
-    case core::WorkStatus::kRetryExceeded: return Status::kRetryExceeded;
-    case core::WorkStatus::kRemoteAccess: return Status::kRemoteAccess;
-    case core::WorkStatus::kRemoteInvalidRequest: return Status::kRemoteInvalidRequest;
-    case core::WorkStatus::kRemoteOperation: return Status::kRemoteOperation;
-  }
-  return Status::kFlushed;
 }
 
 }  // namespace
@@ -110,7 +87,9 @@ std::optional<Status> Requester::local_fault(const Work& work) const {
   if (!work.keys_ok) return Status::kLocalProtection;
   if (work.length > kMessageMax) return Status::kLocalLength;
   if (is_request(work.opcode) && attributes_.depth == 0) return Status::kLocalOperation;
-  if (!is_send(work.opcode) && work.remote_address + work.length < work.remote_address) {
+  const bool is_reserved = work.rkey == core::kMessageKey && work.length > 0;
+  const bool wraps = work.remote_address + work.length < work.remote_address;
+  if (!is_send(work.opcode) && (wraps || is_reserved)) {
     return Status::kRemoteAccess;
   }
   return std::nullopt;
@@ -129,6 +108,13 @@ bool Requester::may_begin(const Work& work) const {
 
 bool Requester::progress(Instant now) {
   retire();
+  next_has_none_ = false;
+  if (!begin_all(now)) return false;
+  if (sent_has_none_ && !first_that_takes_receive()) sent_has_none_ = false;
+  return wait(now);
+}
+
+bool Requester::begin_all(Instant now) {
   while (next_ < posted_) {
     Work& next = work(next_);
     if (!next.begun) {
@@ -138,7 +124,7 @@ bool Requester::progress(Instant now) {
         return false;
       }
       if (!may_begin(next)) {
-        if (takes_receive(next.opcode) && next_sequence_ >= limit_) return wait_for_receives(now);
+        next_has_none_ = takes_receive(next.opcode) && next_sequence_ >= limit_;
         return true;
       }
     }
@@ -146,10 +132,7 @@ bool Requester::progress(Instant now) {
     if (posted == Posted::kBroken) return false;
     if (posted == Posted::kLater) return true;
     ++next_;
-    ask_at_ = core::kNever;
-    rnr_answers_ = 0;
-    rnr_exceeded_ = false;
-    gives_up_at_.reset();
+    if (!sent_has_none_) stop_waiting();
   }
   return true;
 }
@@ -186,24 +169,57 @@ Posted Requester::post_request(std::int64_t number, Instant now) {
   return posted;
 }
 
+// MSG-18: the immediate of a WRITE says itself that it is solicited; MRC's own has no place for it.
+bool Requester::has_notice(const Work& work) {
+  return work.opcode == Opcode::kWriteWithImmediate && work.solicited;
+}
+
 // MSG-8: pieces that are too long to be gathered are writes of their own.
 Posted Requester::post_data(std::int64_t number, Instant now) {
   Work& sending = work(number);
   const std::span<const Segment> pieces = used_segments(number);
-  if (sending.is_copied || sending.length == 0) {
-    return post_piece(number, now, ConstBytes(sending.copy).first(sending.length), true);
+  if (has_notice(sending)) {
+    if (sending.notice_posted) return Posted::kYes;
+  } else if (sending.length == 0) {
+    return post_piece(number, now, {}, true);
+  }
+  if (sending.is_copied && sending.posted_bytes < sending.length) {
+    const auto length = static_cast<std::uint32_t>(sending.length);
+    const Posted posted =
+        post_piece(number, now, ConstBytes(sending.copy).first(length), !has_notice(sending));
+    if (posted != Posted::kYes) return posted;
+    sending.posted_bytes = length;
   }
   while (sending.posted_bytes < sending.length) {
     const Segment& piece = pieces[sending.next_segment];
     if (piece.length > 0) {
-      const bool last = sending.posted_bytes + std::uint64_t{piece.length} == sending.length;
+      const bool last = sending.posted_bytes + std::uint64_t{piece.length} == sending.length &&
+                        !has_notice(sending);
       const Posted posted = post_piece(number, now, {piece.data, piece.length}, last);
       if (posted != Posted::kYes) return posted;
       sending.posted_bytes += piece.length;
     }
     ++sending.next_segment;
   }
-  return Posted::kYes;
+  return has_notice(sending) ? post_notice(number, now) : Posted::kYes;
+}
+
+Posted Requester::post_notice(std::int64_t number, Instant now) {
+  Work& sending = work(number);
+  const Name name{.kind = Kind::kWriteNotice,
+                  .solicited = true,
+                  .sequence = sending.sequence,
+                  .offset = sending.posted_bytes};
+  const Posted posted = post_to_core(link_, now,
+                                     {.id = CoreWork{CoreWork::Purpose::kUser, number}.id(),
+                                      .data = wire::Payload::of_bytes({}),
+                                      .remote_address = name.address(),
+                                      .rkey = core::kMessageKey,
+                                      .immediate = sending.immediate});
+  if (posted != Posted::kYes) return posted;
+  ++sending.writes;
+  sending.notice_posted = true;
+  return posted;
 }
 
 // MSG-7, MSG-11, MSG-14
@@ -227,63 +243,6 @@ Posted Requester::post_piece(std::int64_t number, Instant now, ConstBytes piece,
   const Posted posted = post_to_core(link_, now, write);
   if (posted == Posted::kYes) ++sending.writes;
   return posted;
-}
-
-// ---- receiver not ready ----
-
-// MSG-24, MSG-25: the peer has no receive. It says so when it has; until then it is asked at times.
-bool Requester::wait_for_receives(Instant now) {
-  if (rnr_exceeded_) return give_up_later(now);
-  const bool for_ever = attributes_.rnr_retry >= kRnrRetryForEver;
-  if (ask_at_ == core::kNever) {
-    const Duration wait = duration_of(rnr_timer_);
-    ask_at_ = now + (for_ever ? std::max(wait, kAskEvery) : wait);
-  } else if (now >= ask_at_) {
-    ask_at_ = core::kNever;
-    ask(now);
-    return wait_for_receives(now);
-  }
-  return true;
-}
-
-bool Requester::give_up_later(Instant now) {
-  if (!gives_up_at_) gives_up_at_ = now + kGiveUpAfter;
-  ask_at_ = *gives_up_at_;
-  if (now < ask_at_) return true;
-  work(next_).status = Status::kRnrRetryExceeded;
-  return progress(now);
-}
-
-void Requester::ask(Instant now) {
-  if (ask_in_flight_ || !peer_is_known_) return;
-  Ask{.echo = ++ask_}.write(ask_bytes_);
-  const Posted posted = post_to_core(link_, now,
-                                     {.id = CoreWork{CoreWork::Purpose::kAsk, ask_}.id(),
-                                      .data = wire::Payload::of_bytes(ask_bytes_),
-                                      .remote_address = Name{.kind = Kind::kAsk}.address(),
-                                      .rkey = core::kMessageKey});
-  ask_in_flight_ = posted == Posted::kYes;
-  ask_answered_ = !ask_in_flight_;
-}
-
-// MSG-20, MSG-21: they may overtake each other; the highest limit is the newest.
-Requester::Verdict Requester::on_credit(const core::MessageHandler::Part& part) {
-  if (part.payload.size() != Credit::kSize || part.message_length != Credit::kSize ||
-      !part.payload.has_bytes()) {
-    return Verdict::kInvalid;
-  }
-  const Credit credit = Credit::read(part.payload.bytes().first<Credit::kSize>());
-  limit_ = std::max(limit_, UnwrappedSequence(next_sequence_).nearest(credit.limit).raw());
-  peer_depth_ = credit.depth;
-  rnr_timer_ = std::min(credit.rnr, kRnrTimerMax);
-  peer_is_known_ = true;
-  if (ask_answered_ || credit.echo != ask_) return Verdict::kTaken;
-  ask_answered_ = true;
-  if (next_sequence_ < limit_) return Verdict::kTaken;
-  // MSG-25: it was as if the message had been sent and refused.
-  ++rnr_answers_;
-  rnr_exceeded_ = attributes_.rnr_retry < kRnrRetryForEver && rnr_answers_ > attributes_.rnr_retry;
-  return Verdict::kTaken;
 }
 
 // ---- responses ----
@@ -384,11 +343,10 @@ void Requester::forget() {
   next_sequence_ = limit_ = asked_ = answered_ = 0;
   peer_depth_ = 0;
   peer_is_known_ = false;
-  rnr_answers_ = 0;
   ask_answered_ = true;
-  ask_in_flight_ = rnr_exceeded_ = false;
-  gives_up_at_.reset();
-  ask_at_ = core::kNever;
+  asks_in_flight_ = 0;
+  next_has_none_ = sent_has_none_ = false;
+  stop_waiting();
 }
 
 }  // namespace openmrc::messages

@@ -39,7 +39,7 @@ class Requester {
 
   // From the core: a write of request `number` ended, or an ASK.
   void on_written(std::int64_t number, core::WorkStatus status);
-  void on_asked() { ask_in_flight_ = false; }
+  void on_asked() { --asks_in_flight_; }
 
   // Begins what may begin, completes what is complete. False: the queue pair must fail.
   [[nodiscard]] bool progress(Instant now);
@@ -68,6 +68,7 @@ class Requester {
     bool begun = false;
     bool is_copied = false;  // `copy` has the bytes
     bool answered = true;
+    bool notice_posted = false;
     std::uint32_t next_segment = 0;  // of those that are not posted yet
     std::uint32_t posted_bytes = 0;
     std::uint32_t writes = 0;  // posted to the core
@@ -96,9 +97,14 @@ class Requester {
   [[nodiscard]] Posted post_request(std::int64_t number, Instant now);
   [[nodiscard]] Posted post_data(std::int64_t number, Instant now);
   [[nodiscard]] Posted post_piece(std::int64_t number, Instant now, ConstBytes piece, bool last);
-  [[nodiscard]] bool wait_for_receives(Instant now);
-  [[nodiscard]] bool give_up_later(Instant now);
-  void ask(Instant now);
+  [[nodiscard]] static bool has_notice(const Work& work);
+  [[nodiscard]] Posted post_notice(std::int64_t number, Instant now);
+  [[nodiscard]] bool begin_all(Instant now);
+  [[nodiscard]] bool wait(Instant now);
+  [[nodiscard]] bool give_up(Instant now);
+  void stop_waiting();
+  [[nodiscard]] std::optional<std::int64_t> first_that_takes_receive();
+  void ask(Instant now, bool for_receive);
   void retire();
   void complete(Work& work, Status status);
   // The request that waits for response `name`, if there is one.
@@ -128,8 +134,13 @@ class Requester {
   std::uint8_t rnr_answers_ = 0;
   std::uint16_t ask_ = 0;  // the number of the last ASK
   bool ask_answered_ = true;
-  bool ask_in_flight_ = false;
-  bool rnr_exceeded_ = false;  // it will give up
+  unsigned asks_in_flight_ = 0;
+  bool ask_counts_ = false;  // its answer may be that there is no receive
+  Instant asked_at_{};
+  bool waits_for_receive_ = false;
+  bool next_has_none_ = false;  // the next request waits for a receive
+  bool sent_has_none_ = false;  // one that was sent does (MSG-29)
+  bool rnr_exceeded_ = false;   // it will give up
   std::optional<Instant> gives_up_at_;
   Instant ask_at_ = core::kNever;  // or when to give up
   std::array<std::byte, Ask::kSize> ask_bytes_{};

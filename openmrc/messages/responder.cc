@@ -32,6 +32,7 @@ bool Responder::bind_to(std::int64_t sequence) {
 Responder::Verdict Responder::on_send_part(const Name& name, const Part& part) {
   const std::int64_t sequence = UnwrappedSequence(arrived_).nearest(name.sequence).raw();
   if (sequence < arrived_ || sequence >= advertised_) return Verdict::kInvalid;
+  wanted_ = std::max(wanted_, sequence + 1);
   if (!bind_to(sequence)) return Verdict::kNotNow;
   const ReceiveQueue::Slot slot = slots_[static_cast<std::size_t>(sequence - completed_)];
   ReceiveQueue::Receive& receive = receives_[slot];
@@ -50,12 +51,24 @@ Responder::Verdict Responder::on_send(const Name& name, const Delivery& delivery
                  .solicited = name.solicited});
 }
 
-// MSG-14: MRC has no bit for a solicited event of a write, so that all of them are.
+// MSG-14: MRC has no bit for a solicited event of a write; what is solicited has a notice.
 Responder::Verdict Responder::on_write_immediate(const Delivery& delivery) {
   return arrive({.length = delivery.length,
                  .immediate = delivery.immediate,
                  .has_immediate = true,
-                 .solicited = true,
+                 .solicited = false,
+                 .is_write = true});
+}
+
+// MSG-18
+Responder::Verdict Responder::on_write_notice(const Name& name, const Delivery& delivery) {
+  if (name.sequence != Sequence{} + arrived_ || delivery.length != 0 || name.offset > kMessageMax) {
+    return Verdict::kInvalid;
+  }
+  return arrive({.length = name.offset,
+                 .immediate = delivery.immediate,
+                 .has_immediate = true,
+                 .solicited = name.solicited,
                  .is_write = true});
 }
 
@@ -88,16 +101,14 @@ Responder::Verdict Responder::finish(const Arrival& arrival) {
   return Verdict::kTaken;
 }
 
-// What has arrived and waits: messages without bytes, and immediates of writes. They fit.
+// Receives for what waits for them. What has arrived already are messages without bytes, and
+// immediates of writes: they fit.
 void Responder::match() {
-  while (!unmatched_.empty()) {
-    if (completed_ == bound_) {
-      if (receives_.empty()) return;
-      slots_.push(receives_.take());
-      ++bound_;
-    }
-    (void)finish(unmatched_.pop());
+  while (has_too_few() && !receives_.empty()) {
+    slots_.push(receives_.take());
+    ++bound_;
   }
+  while (!unmatched_.empty() && completed_ < bound_) (void)finish(unmatched_.pop());
 }
 
 void Responder::complete(ReceiveQueue::Slot slot, const Arrival& arrival, Status status) {
@@ -262,17 +273,24 @@ std::int64_t Responder::limit() const {
                                    std::clamp<std::int64_t>(share, 1, kSharedCreditMax));
 }
 
+// Without it the peer cannot go on.
+bool Responder::credit_is_needed() const {
+  if (credit_wanted_ || (has_too_few() && !told_too_few_)) return true;
+  return advertised_ <= arrived_ && limit() > advertised_;
+}
+
 bool Responder::credit_is_due() const {
-  if (credit_wanted_) return true;
   const std::int64_t now = limit();
-  if (now <= advertised_) return false;
-  return advertised_ <= arrived_ || 2 * (now - advertised_) >= now - arrived_;
+  return now > advertised_ && 2 * (now - advertised_) >= now - arrived_;
 }
 
 bool Responder::send_credit(Instant now) {
-  if (credits_in_flight_ >= kCreditsInFlightMax || !credit_is_due()) return true;
+  const bool is_needed = credit_is_needed();
+  if (!is_needed && !credit_is_due()) return true;
+  if (credits_in_flight_ >= (is_needed ? kNeededCreditsMax : kCreditsInFlightMax)) return true;
   const std::int64_t next = limit();
   Credit{.limit = Sequence{} + next,
+         .lacking = has_too_few(),
          .echo = echo_,
          .rnr = attributes_.rnr_timer,
          .depth = attributes_.depth}
@@ -286,12 +304,14 @@ bool Responder::send_credit(Instant now) {
   if (posted == Posted::kLater) return true;
   advertised_ = next;
   credit_wanted_ = false;
+  told_too_few_ = has_too_few();
   ++credits_in_flight_;
   return true;
 }
 
 bool Responder::progress(Instant now) {
   match();
+  if (!has_too_few()) told_too_few_ = false;
   return send_responses(now) && send_credit(now);
 }
 
@@ -313,8 +333,8 @@ void Responder::forget() {
   while (!unmatched_.empty()) (void)unmatched_.pop();
   while (!responses_.empty()) (void)responses_.pop();
   responded_ = 0;
-  completed_ = arrived_ = bound_ = advertised_ = executed_ = 0;
-  credit_wanted_ = false;
+  completed_ = arrived_ = bound_ = wanted_ = advertised_ = executed_ = 0;
+  credit_wanted_ = told_too_few_ = false;
   credits_in_flight_ = 0;
   echo_ = 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,7 @@ class Responder {
   [[nodiscard]] Verdict on_send_part(const Name& name, const Part& part);
   [[nodiscard]] Verdict on_send(const Name& name, const Delivery& delivery);
   [[nodiscard]] Verdict on_write_immediate(const Delivery& delivery);
+  [[nodiscard]] Verdict on_write_notice(const Name& name, const Delivery& delivery);
   [[nodiscard]] Verdict on_request_part(const Name& name, const Part& part);
   [[nodiscard]] Verdict on_request(const Name& name, const Delivery& delivery);
   [[nodiscard]] Verdict on_ask(const Part& part);
@@ -52,7 +54,7 @@ class Responder {
   [[nodiscard]] bool progress(Instant now);
   // Whether it would go on if the shared queue had a receive.
   [[nodiscard]] bool lacks_receives() const {
-    return !unmatched_.empty() || (receives_.empty() && advertised_ == arrived_);
+    return has_too_few() || (receives_.empty() && advertised_ == arrived_);
   }
   // Whether a response is being sent from memory with this key.
   [[nodiscard]] bool reads_from(RKey key) const;
@@ -79,6 +81,8 @@ class Responder {
   };
 
   [[nodiscard]] bool bind_to(std::int64_t sequence);
+  // Whether a message that the peer has sent has no receive: others were faster (MSG-29).
+  [[nodiscard]] bool has_too_few() const { return std::max(wanted_, arrived_) > bound_; }
   [[nodiscard]] Verdict arrive(const Arrival& arrival);
   [[nodiscard]] Verdict finish(const Arrival& arrival);
   void match();
@@ -88,6 +92,7 @@ class Responder {
   [[nodiscard]] Verdict change_for(const RemoteRequest& request);
   [[nodiscard]] std::int64_t limit() const;
   [[nodiscard]] bool credit_is_due() const;
+  [[nodiscard]] bool credit_is_needed() const;
   [[nodiscard]] bool send_credit(Instant now);
   [[nodiscard]] bool send_responses(Instant now);
 
@@ -102,10 +107,12 @@ class Responder {
   std::int64_t completed_ = 0;
   std::int64_t arrived_ = 0;
   std::int64_t bound_ = 0;
+  std::int64_t wanted_ = 0;                      // one past the last of which bytes have come
   std::int64_t advertised_ = 0;                  // the peer may send what is below
   core::GrowingRing<ReceiveQueue::Slot> slots_;  // from `completed_` to `bound_`
   core::GrowingRing<Arrival> unmatched_;         // arrived, and there was no receive
   bool credit_wanted_ = false;
+  bool told_too_few_ = false;  // the peer knows that it waits for a receive
   unsigned credits_in_flight_ = 0;
   std::uint16_t echo_ = 0;
   std::array<std::byte, Credit::kSize> credit_bytes_{};

@@ -249,9 +249,11 @@ class Pair {
   }
   void carry(std::size_t to, const core::Transmit& transmit) {
     ++packets_sent;
+    const auto* write = std::get_if<wire::RdmaWrite>(&transmit.packet.transport.body);
+    if (write != nullptr && loses_writes_to[to]) return;
     if (weather.cut || rng_.below(1000) < weather.lost_per_mille) return;
     Packet packet{.to = to, .transmit = transmit, .payload = {}};
-    if (const auto* write = std::get_if<wire::RdmaWrite>(&transmit.packet.transport.body)) {
+    if (write != nullptr) {
       const ConstBytes bytes = write->payload.bytes();
       packet.payload.assign(bytes.begin(), bytes.end());
     }
@@ -289,6 +291,7 @@ class Pair {
 
  public:
   Weather weather;
+  std::array<bool, 2> loses_writes_to{};  // by side; acknowledgements arrive
   std::uint64_t packets_sent = 0;
 
  private:

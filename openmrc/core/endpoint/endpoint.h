@@ -91,6 +91,8 @@ class Endpoint {
   [[nodiscard]] Result<void, PostError> post_write(Qpn qpn, Instant now,
                                                    const WriteRequest& request);
   [[nodiscard]] Result<void, PostError> post_receive(Qpn qpn, WorkId id);
+  // Whether a write would be taken, as far as PostError::kLimit goes.
+  [[nodiscard]] bool has_room_for_write() const { return state_.context.messages.room() > 0; }
 
   // A packet that arrived on the port of `plane`. Its payload is used up when this returns.
   void handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
