@@ -76,9 +76,18 @@ Result<void, core::ModifyError> MessageQueuePair::to_init(const Access& access) 
   });
 }
 
+core::ReadyToSendAttributes MessageQueuePair::send_attributes() const {
+  core::ReadyToSendAttributes send = profile::send_attributes(host_.config().transport);
+  send.mpr = messages::kMpr;
+  send.max_wimm = messages::kImmediatesMax;
+  return send;
+}
+
 Result<void, core::ModifyError> MessageQueuePair::to_ready_to_recv(
     const Destination& destination, const Peer& peer,
     const messages::ResponderAttributes& attributes) {
+  messages::ResponderAttributes responder = attributes;
+  responder.answers = send_attributes();
   const core::ReadyToRecvAttributes recv =
       host_.attributes_to(destination, {.remote_qpn = peer.qpn,
                                         .remote_psn = peer.psn,
@@ -87,7 +96,7 @@ Result<void, core::ModifyError> MessageQueuePair::to_ready_to_recv(
                                         .max_wimm_dest = messages::kImmediatesMax});
   Destination to = destination;
   const auto result = shard_.run_messages([&](messages::Layer& layer, Instant now) {
-    return layer.to_ready_to_recv(qpn_, now, recv, attributes);
+    return layer.to_ready_to_recv(qpn_, now, recv, responder);
   });
   if (result) peer_ = std::move(to);
   return result;
@@ -95,10 +104,8 @@ Result<void, core::ModifyError> MessageQueuePair::to_ready_to_recv(
 
 Result<void, core::ModifyError> MessageQueuePair::to_ready_to_send(
     Psn first_psn, const messages::RequesterAttributes& attributes) {
-  core::ReadyToSendAttributes send = profile::send_attributes(host_.config().transport);
+  core::ReadyToSendAttributes send = send_attributes();
   send.first_psn = first_psn;
-  send.mpr = messages::kMpr;
-  send.max_wimm = messages::kImmediatesMax;
   return shard_.run_messages([&](messages::Layer& layer, Instant now) {
     return layer.to_ready_to_send(qpn_, now, send, attributes);
   });
@@ -129,8 +136,8 @@ MessageQueuePair::Posted MessageQueuePair::post_receives(
 }
 
 core::QueuePairState MessageQueuePair::state() const {
-  return shard_.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
-    return endpoint.state(qpn_).value_or(core::QueuePairState::kReset);
+  return shard_.look_at_messages([&](const messages::Layer& layer) {
+    return layer.state(qpn_).value_or(core::QueuePairState::kReset);
   });
 }
 

@@ -95,6 +95,7 @@ class MessageQueuePair {
   friend class Host;
   MessageQueuePair(Host& host, Shard& shard, ProtectionDomain domain)
       : host_(host), shard_(shard), domain_(domain) {}
+  [[nodiscard]] core::ReadyToSendAttributes send_attributes() const;
 
   Host& host_;
   Shard& shard_;

@@ -88,6 +88,11 @@ class Shard {
     const Ownership owner(*this);
     return look(std::as_const(endpoint_), *datapath_);
   }
+  template <class Look>
+  auto look_at_messages(Look look) {
+    const Ownership owner(*this);
+    return look(std::as_const(messages_));
+  }
 
   // The worst flood of packets that were dropped.
   [[nodiscard]] std::optional<FloodWatch::Flood> flood() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "openmrc/base/time.h"
+#include "openmrc/core/context/settings.h"
 #include "openmrc/core/memory/memory_regions.h"
 #include "openmrc/messages/limits.h"
 
@@ -41,6 +42,9 @@ inline constexpr std::uint8_t kRnrRetryForEver = 7;
 struct ResponderAttributes {
   std::uint8_t depth = kDepthMax;  // READs and atomic operations of the peer at once; 0: none
   RnrTimer rnr_timer = 12;         // how long a peer shall wait that finds no receive
+  // How the peer is answered before this end itself is ready to send; the peer says with which PSN
+  // (MSG-27).
+  core::ReadyToSendAttributes answers{};
 };
 
 // From RTS on.

@@ -83,6 +83,7 @@ Result<void, core::ModifyError> Layer::to_ready_to_recv(
   QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(core::ModifyError::kNoQueuePair);
   if (auto done = endpoint_.to_ready_to_recv(qpn, now, attributes); !done) return done;
+  qp->link.peer_first_psn = attributes.remote_psn;
   qp->responder.connect(responder);
   return {};
 }
@@ -92,7 +93,17 @@ Result<void, core::ModifyError> Layer::to_ready_to_send(
     const RequesterAttributes& requester) {
   QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(core::ModifyError::kNoQueuePair);
-  if (auto done = endpoint_.to_ready_to_send(qpn, now, attributes); !done) return done;
+  // MSG-27: or it answers already, with the PSN that the peer expects.
+  const auto answers = qp->responder.answers();
+  const bool is_answering =
+      endpoint_.state(qpn) == core::QueuePairState::kReadyToSend && !qp->ready_to_send;
+  if (is_answering && answers->first_psn != attributes.first_psn) {
+    return failure(core::ModifyError::kTransition);
+  }
+  if (!is_answering) {
+    if (auto done = endpoint_.to_ready_to_send(qpn, now, attributes); !done) return done;
+  }
+  qp->ready_to_send = true;
   qp->requester.connect(requester);
   qp->touch();
   return {};
@@ -114,12 +125,20 @@ Result<void, core::ModifyError> Layer::to_reset(Qpn qpn) {
   return {};
 }
 
+std::optional<core::QueuePairState> Layer::state(Qpn qpn) const {
+  const auto of_endpoint = endpoint_.state(qpn);
+  const auto at = by_number_.find(qpn.raw());
+  const bool answers_only = of_endpoint == core::QueuePairState::kReadyToSend &&
+                            at != by_number_.end() && !queue_pairs_[at->second]->ready_to_send;
+  return answers_only ? core::QueuePairState::kReadyToRecv : of_endpoint;
+}
+
 // ---- work ----
 
 Result<void, PostError> Layer::post_send(Qpn qpn, const SendRequest& request) {
   QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(PostError::kNoQueuePair);
-  const auto state = endpoint_.state(qpn);
+  const auto state = this->state(qpn);
   if (state != core::QueuePairState::kReadyToSend && state != core::QueuePairState::kError) {
     return failure(PostError::kState);
   }

@@ -61,6 +61,9 @@ class Layer {
   // What was posted is forgotten.
   [[nodiscard]] Result<void, core::ModifyError> to_reset(Qpn qpn);
 
+  // As its owner has set it: in RTR it may answer its peer already.
+  [[nodiscard]] std::optional<core::QueuePairState> state(Qpn qpn) const;
+
   // Shared receive queues.
   Result<SharedQueueId, CreateError> create_shared_queue(const QueueOptions& options);
   // False: there is none, or a queue pair has it.

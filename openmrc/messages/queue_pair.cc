@@ -91,11 +91,19 @@ void QueuePair::on_completion(const core::Completion& completion) {
   }
 }
 
+// MSG-27: in RTR nothing can be sent before the peer has said with which PSN.
+bool QueuePair::may_answer(Instant now) {
+  const auto state = link.endpoint.state(link.qpn);
+  if (state == core::QueuePairState::kReadyToSend) return true;
+  const auto answers = responder.answers();
+  if (state != core::QueuePairState::kReadyToRecv || !answers) return false;
+  return link.endpoint.to_ready_to_send(link.qpn, now, *answers).has_value();
+}
+
 bool QueuePair::progress(Instant now) {
   if (broken) return false;
   link.lacks_room = false;
-  // MSG-27: until then there is nobody who could be told anything.
-  if (link.endpoint.state(link.qpn) != core::QueuePairState::kReadyToSend) return true;
+  if (!may_answer(now)) return true;
   return responder.progress(now) && requester.progress(now);
 }
 
@@ -106,7 +114,7 @@ void QueuePair::flush() {
 }
 
 void QueuePair::forget() {
-  broken = flushed = false;
+  broken = flushed = ready_to_send = false;
   unattributed_.reset();
   requester.forget();
   responder.forget();

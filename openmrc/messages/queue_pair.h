@@ -49,6 +49,8 @@ class QueuePair final : public core::MessageHandler {
 
   Link link;
   SharedQueue* shared;
+  // The owner said so. The endpoint may be earlier: it answers the peer from RTR on (MSG-27).
+  bool ready_to_send = false;
   bool broken = false;       // the core, or what came from the peer, ends it
   bool flushed = false;      // and all that was posted has been
   bool is_lacking = false;   // it is on the list of its shared queue
@@ -56,6 +58,7 @@ class QueuePair final : public core::MessageHandler {
   core::Timer timer;
 
  private:
+  [[nodiscard]] bool may_answer(Instant now);
   [[nodiscard]] Verdict judged(Verdict verdict);
   [[nodiscard]] Verdict take_part(const Name& name, const Part& part);
   [[nodiscard]] Verdict take_delivery(const Name& name, const Delivery& delivery);

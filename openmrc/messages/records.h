@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "openmrc/base/ids.h"
 #include "openmrc/messages/name.h"
 
 // The payloads of the layer's own messages, in network order.
@@ -61,14 +62,24 @@ struct Credit {
 };
 
 // Whether there are receives by now (MSG-24).
+//
+//    0       2               6
+//   +-------+---------------+
+//   | echo  |      psn      |
+//   +-------+---------------+
 struct Ask {
-  static constexpr std::size_t kSize = 2;
+  static constexpr std::size_t kSize = 6;
   std::uint16_t echo = 0;
+  Psn psn{};  // with which whoever asks expects the answerer's first packet (MSG-27)
 
   static constexpr Ask read(std::span<const std::byte, kSize> in) {
-    return {.echo = record::get<std::uint16_t>(in, 0)};
+    return {.echo = record::get<std::uint16_t>(in, 0),
+            .psn = Psn(record::get<std::uint32_t>(in, 2) & 0xff'ffff)};
   }
-  constexpr void write(std::span<std::byte, kSize> out) const { record::put(out, 0, echo); }
+  constexpr void write(std::span<std::byte, kSize> out) const {
+    record::put(out, 0, echo);
+    record::put(out, 2, psn.raw());
+  }
 };
 
 // What a READ or an atomic operation asks for (MSG-32). `length` of an atomic operation is 8.

@@ -343,6 +343,7 @@ void Requester::forget() {
   next_sequence_ = limit_ = asked_ = answered_ = 0;
   peer_depth_ = 0;
   peer_is_known_ = false;
+  ask_ = 0;
   ask_answered_ = true;
   asks_in_flight_ = 0;
   next_has_none_ = sent_has_none_ = false;

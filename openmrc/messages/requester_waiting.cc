@@ -35,6 +35,8 @@ bool Requester::wait(Instant now) {
   }
   if (std::exchange(waits_for_receive_, for_receive) != for_receive) ask_at_ = core::kNever;
   if (rnr_exceeded_ && for_receive) return give_up(now);
+  // MSG-27: it may be in RTR, and answers who asks.
+  if (!peer_is_known_ && ask_ == 0) ask_at_ = now;
   if (now >= ask_at_) {
     ask(now, for_receive);
     ask_at_ = core::kNever;
@@ -73,7 +75,7 @@ void Requester::ask(Instant now, bool for_receive) {
                            attributes_.rnr_retry < kRnrRetryForEver;
   if (asks_in_flight_ > 0 && !may_be_more) return;
   if (!ask_answered_ && peer_is_known_ && now < asked_at_ + kAskEvery) return;
-  Ask{.echo = ++ask_}.write(ask_bytes_);
+  Ask{.echo = ++ask_, .psn = link_.peer_first_psn}.write(ask_bytes_);
   const Posted posted = post_to_core(link_, now,
                                      {.id = CoreWork{CoreWork::Purpose::kAsk, ask_}.id(),
                                       .data = wire::Payload::of_bytes(ask_bytes_),

@@ -257,7 +257,9 @@ Responder::Verdict Responder::on_ask(const Part& part) {
       !part.payload.has_bytes()) {
     return Verdict::kInvalid;
   }
-  echo_ = Ask::read(part.payload.bytes().first<Ask::kSize>()).echo;
+  const Ask ask = Ask::read(part.payload.bytes().first<Ask::kSize>());
+  echo_ = ask.echo;
+  asked_with_ = ask.psn;
   credit_wanted_ = true;
   return Verdict::kTaken;
 }
@@ -328,6 +330,7 @@ void Responder::flush() {
 }
 
 void Responder::forget() {
+  asked_with_.reset();
   while (!slots_.empty()) receives_.give_back(slots_.pop());
   while (sharers_ == nullptr && !receives_.empty()) receives_.give_back(receives_.take());
   while (!unmatched_.empty()) (void)unmatched_.pop();

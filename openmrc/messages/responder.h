@@ -56,6 +56,13 @@ class Responder {
   [[nodiscard]] bool lacks_receives() const {
     return has_too_few() || (receives_.empty() && advertised_ == arrived_);
   }
+  // MSG-27: how answers are to be sent before the queue pair is ready to send, once the peer asks.
+  [[nodiscard]] std::optional<core::ReadyToSendAttributes> answers() const {
+    if (!asked_with_) return std::nullopt;
+    core::ReadyToSendAttributes attributes = attributes_.answers;
+    attributes.first_psn = *asked_with_;
+    return attributes;
+  }
   // Whether a response is being sent from memory with this key.
   [[nodiscard]] bool reads_from(RKey key) const;
 
@@ -115,6 +122,7 @@ class Responder {
   bool told_too_few_ = false;  // the peer knows that it waits for a receive
   unsigned credits_in_flight_ = 0;
   std::uint16_t echo_ = 0;
+  std::optional<Psn> asked_with_;  // the PSN that the peer expects
   std::array<std::byte, Credit::kSize> credit_bytes_{};
 
   // What the peer asks for.
