@@ -56,10 +56,18 @@ void SoftCompletionQueue::push(const ibv_wc& completion, bool solicited) {
     return;
   }
   completions_.push(completion);
+  ++pushed_;
   size_.store(completions_.size(), std::memory_order_release);
-  const bool wakes = armed_ == Armed::kAny || (armed_ == Armed::kSolicited && solicited);
-  if (!wakes || verbs.channel == nullptr) return;
+  if (verbs.channel == nullptr) return;
+  if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && solicited)) return report();
+  unreported_ = pushed_;
+  if (solicited) unreported_solicited_ = pushed_;
+}
+
+// The caller holds the lock.
+void SoftCompletionQueue::report() {
   armed_ = Armed::kNo;
+  unreported_ = unreported_solicited_ = 0;
   soft(*verbs.channel).push(*this);
 }
 
@@ -68,6 +76,7 @@ std::size_t SoftCompletionQueue::take(std::span<ibv_wc> into) {
   const std::lock_guard lock(mutex_);
   const std::size_t count = std::min(into.size(), completions_.size());
   std::ranges::generate(into.first(count), [this] { return completions_.pop(); });
+  popped_ += count;
   size_.store(completions_.size(), std::memory_order_release);
   return count;
 }
@@ -85,7 +94,9 @@ int SoftCompletionQueue::poll(std::span<ibv_wc> into) {
 
 void SoftCompletionQueue::arm(bool solicited_only) {
   const std::lock_guard lock(mutex_);
+  if (verbs.channel == nullptr) return;
   if (armed_ != Armed::kAny) armed_ = solicited_only ? Armed::kSolicited : Armed::kAny;
+  if ((armed_ == Armed::kAny ? unreported_ : unreported_solicited_) > popped_) report();
 }
 
 void SoftCompletionQueue::forget(std::uint32_t qpn) {
@@ -94,8 +105,20 @@ void SoftCompletionQueue::forget(std::uint32_t qpn) {
     const ibv_wc completion = completions_.pop();
     if (completion.qp_num != qpn) completions_.push(completion);
   }
+  popped_ = pushed_ - completions_.size();
   size_.store(completions_.size(), std::memory_order_release);
 }
+
+namespace {
+
+// Adapters have more than was asked for, and programs have come to need it: ib_send_lat -e asks for
+// one, and has two in its queue.
+int entries_for(int asked) {
+  constexpr unsigned kLeast = 64;
+  return static_cast<int>(std::max(kLeast, std::bit_ceil(static_cast<unsigned>(asked) + 1)) - 1);
+}
+
+}  // namespace
 
 namespace soft_verbs {
 
@@ -126,8 +149,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
   cq.context = context;
   cq.channel = channel;
   cq.cq_context = cq_context;
-  // Hardware has at least one entry more than was asked for, and programs have come to need it.
-  cq.cqe = static_cast<int>(std::bit_ceil(static_cast<unsigned>(cqe) + 1) - 1);
+  cq.cqe = entries_for(cqe);
   pthread_mutex_init(&cq.mutex, nullptr);
   pthread_cond_init(&cq.cond, nullptr);
   if (channel != nullptr) {

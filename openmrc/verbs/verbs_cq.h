@@ -42,7 +42,8 @@ struct SoftCompletionQueue {
   // From a shard. `solicited`: wakes also those who wait for such completions only.
   void push(const ibv_wc& completion, bool solicited);
   [[nodiscard]] int poll(std::span<ibv_wc> into);
-  // The next completion is reported on the channel.
+  // The next completion is reported on the channel; at once if one has come since the last report
+  // and was not polled, as adapters do, so that none is missed.
   void arm(bool solicited_only);
   // A queue pair goes away, and its completions with it.
   void forget(std::uint32_t qpn);
@@ -51,12 +52,17 @@ struct SoftCompletionQueue {
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
 
   [[nodiscard]] std::size_t take(std::span<ibv_wc> into);
+  void report();
 
   std::atomic<host::Host*> runtime_ = nullptr;
   std::mutex mutex_;
   core::GrowingRing<ibv_wc> completions_;
   std::atomic<std::size_t> size_ = 0;  // of the ring, for who only looks
   Armed armed_ = Armed::kNo;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t popped_ = 0;
+  std::uint64_t unreported_ = 0;  // what was pushed up to the last that nobody was told of
+  std::uint64_t unreported_solicited_ = 0;
   bool overrun_ = false;
 };
 

@@ -20,7 +20,8 @@ template <class Object>
 void wait_for_acknowledgements(Object& object, const std::uint32_t& fetched,
                                const std::uint32_t& acknowledged) {
   pthread_mutex_lock(&object.mutex);
-  while (fetched != acknowledged) pthread_cond_wait(&object.cond, &object.mutex);
+  const auto is_open = [&] { return static_cast<std::int32_t>(fetched - acknowledged) > 0; };
+  while (is_open()) pthread_cond_wait(&object.cond, &object.mutex);
   pthread_mutex_unlock(&object.mutex);
 }
 

@@ -628,6 +628,24 @@ TEST_F(RcChannel, WakesOnceForEachRequest) {
   EXPECT_FALSE(is_ready(20));
 }
 
+// perftest asks for the next one, and polls one, while there are two.
+TEST_F(RcChannel, MissesNoneThatCameMeanwhile) {
+  for (std::uint64_t id = 1; id <= 2; ++id) ASSERT_EQ(b->receive(id, {b->sge(0, 8)}), 0);
+  ASSERT_EQ(ibv_req_notify_cq(b->recv_cq, 0), 0);
+  ASSERT_EQ(a->send(request(1, IBV_WR_SEND), {a->sge(0, 8)}), 0);
+  ASSERT_EQ(a->send(request(2, IBV_WR_SEND), {a->sge(0, 8)}), 0);
+  EXPECT_EQ(completions(a->send_cq, 2).size(), 2U);
+  expect_event(b->recv_cq);
+  ASSERT_EQ(ibv_req_notify_cq(b->recv_cq, 0), 0);
+  EXPECT_EQ(completion(b->recv_cq).wr_id, 1U);
+  EXPECT_TRUE(is_ready(5000));
+  expect_event(b->recv_cq);
+  EXPECT_EQ(completion(b->recv_cq).wr_id, 2U);
+  // Nothing has come that was not polled.
+  ASSERT_EQ(ibv_req_notify_cq(b->recv_cq, 0), 0);
+  EXPECT_FALSE(is_ready(20));
+}
+
 TEST_F(RcChannel, DoesNotWaitIfItShallNot) {
   ASSERT_EQ(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
   ibv_cq* cq = nullptr;
