@@ -35,6 +35,9 @@ class Receiver {
   void receive(Instant now, Plane plane, const wire::Packet& packet, const wire::Nack& nack);
   void receive(Instant now, Plane plane, const wire::Packet& packet,
                const wire::Acknowledge& acknowledge);
+  void receive(Instant, Plane, const wire::Packet&, const wire::UdSend&) {
+    state_.context.counters.add(Count::kDropNoQueuePair);
+  }
   template <class Body>
   void receive(Instant now, Plane plane, const wire::Packet& packet, const Body& body) {
     requests_.receive(now, plane, packet, body);
