@@ -35,6 +35,8 @@ void check_owner(ConstBytes datagram, const wire::Packet& packet) {
   const auto& body = packet.transport.body;
   if (const auto* write = std::get_if<wire::RdmaWrite>(&body)) {
     FUZZ_CHECK(owner == slot_of(write->destination_qp));
+  } else if (const auto* sent = std::get_if<wire::UdSend>(&body)) {
+    FUZZ_CHECK(owner == slot_of(sent->destination_qp));
   } else if (const auto* response = std::get_if<wire::EndpointResponse>(&body)) {
     FUZZ_CHECK(owner == slot_of(response->id));
   } else if (std::holds_alternative<wire::EndpointRequest>(body)) {
@@ -52,8 +54,8 @@ void decode(const Arrival& arrival, Bytes& buffer, std::size_t at, std::size_t s
   if (!decoded) return;
   const ConstBytes datagram = ConstBytes(buffer).subspan(at, size);
   check_owner(datagram, packet);
-  if (const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body)) {
-    const ConstBytes payload = write->payload.bytes();
+  const ConstBytes payload = wire::payload_of(packet.transport.body).bytes();
+  if (!payload.empty()) {
     FUZZ_CHECK(payload.data() >= datagram.data());
     FUZZ_CHECK(payload.data() + payload.size() <= datagram.data() + datagram.size());
   }

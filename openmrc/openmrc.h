@@ -54,6 +54,8 @@ inline std::string error_text(PostError error) {
     case PostError::kState: return "the queue pair is in the wrong state for it";
     case PostError::kAddressWraps: return "remote address and length exceed 64 bits";
     case PostError::kLimit: return "too much work is outstanding";
+    case PostError::kTooLong: return "the datagram is longer than the MTU";
+    case PostError::kDestination: return "the datagram cannot go to this destination";
   }
   return "unknown error";
 }

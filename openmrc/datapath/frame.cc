@@ -121,8 +121,7 @@ void write_frame(const Outgoing& outgoing, const Settings& settings, Frame& into
     into.headers = route != nullptr ? prepare_ipv6(own, *route, settings.mode, covered)
                                     : prepare_ipv4(own, covered);
   }
-  const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body);
-  into.payload = write != nullptr ? write->payload.bytes() : ConstBytes();
+  into.payload = wire::payload_of(packet.transport.body).bytes();
   if (std::holds_alternative<wire::TrimmedWrite>(packet.transport.body)) {
     into.trailer.size = 0;
   } else {

@@ -41,6 +41,7 @@ TEST(OwnerOf, IsInTheQueuePairNumberOrTheRequestId) {
   const auto owner = [](const wire::Body& body) { return owner_of(datagram_of(with_body(body))); };
   EXPECT_EQ(owner(write_to(Qpn(0x040005), data)), Slot(1));
   EXPECT_EQ(owner(wire::Sack{.destination_qp = Qpn(0xfc0000)}), Slot(63));
+  EXPECT_EQ(owner(wire::UdSend{.destination_qp = Qpn(0x0c0005)}), Slot(3));
   EXPECT_EQ(owner(wire::EndpointResponse{.id = wire::EndpointRequestId(0x0801)}), Slot(2));
   EXPECT_EQ(owner(wire::EndpointRequest{.id = wire::EndpointRequestId(0x0801)}), std::nullopt);
 }

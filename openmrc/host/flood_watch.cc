@@ -17,7 +17,7 @@ constexpr std::array kWatched{
     Count::kDropSackOld,     Count::kDropSackEv,        Count::kDropSackBytes,
     Count::kDropAckUnsent,   Count::kDropNackUnsent,    Count::kDropMsn,
     Count::kDropUnknownPeer, Count::kDropEndpointFlood, Count::kDropResponseUnknown,
-    Count::kDropAckOld,      Count::kDropControlShare,
+    Count::kDropAckOld,      Count::kDropControlShare,  Count::kDropQKey,
 };
 
 }  // namespace

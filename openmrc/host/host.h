@@ -191,6 +191,14 @@ class QueuePair {
   Destination peer_;
 };
 
+// datagram_queue_pair.h: unreliable datagrams.
+class DatagramQueuePair;
+class DatagramSink;
+struct DatagramOptions {
+  std::size_t send_queue = 64;         // how many may wait for a port; there is memory for so many
+  std::optional<std::size_t> shard{};  // which one serves it; otherwise they take turns
+};
+
 // A host's access to the network. Queue pairs and memory regions must be gone before it is. It
 // belongs to the process that opened it: a child made by fork() that calls it, or what was made
 // with it, is ended with a message; destructors do nothing there. It may open a host of its own.
@@ -244,6 +252,10 @@ class Host {
 
   // A request of a controller by a path of its own choice; the answer is an event (see open()).
   bool send_request(const core::DirectRequest& request);
+
+  // Beyond MRC: docs/protocol/datagrams.md. The sink must outlive the queue pair.
+  Result<std::unique_ptr<DatagramQueuePair>, Error> create_datagram_queue_pair(
+      DatagramSink& sink, const DatagramOptions& options = {});
 
   // All shards together.
   [[nodiscard]] core::Counters counters() const;

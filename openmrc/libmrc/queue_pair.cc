@@ -24,7 +24,9 @@ int error_number(PostError error) {
     case PostError::kLimit: return ENOMEM;
     case PostError::kNoQueuePair:
     case PostError::kState:
-    case PostError::kAddressWraps: return EINVAL;
+    case PostError::kAddressWraps:
+    case PostError::kTooLong:
+    case PostError::kDestination: return EINVAL;
   }
   return EINVAL;
 }

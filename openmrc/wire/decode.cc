@@ -53,11 +53,18 @@ Decoded take_timestamp(bool present, Cursor& at, std::optional<TxTimestamp>& sen
   return {};
 }
 
-// WIRE-35, WIRE-49, WIRE-50
-Decoded take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
+// What is left without its pad (WIRE-35).
+Result<ConstBytes, Reject> without_pad(std::size_t pad, const Cursor& at) {
   const ConstBytes padded = at.rest();
   if (padded.size() % 4 != 0 || pad > padded.size()) return failure(Reject::kPadCount);
-  const ConstBytes payload = padded.first(padded.size() - pad);
+  return padded.first(padded.size() - pad);
+}
+
+// WIRE-49, WIRE-50
+Decoded take_payload(std::size_t pad, const Cursor& at, RdmaWrite& write) {
+  const auto unpadded = without_pad(pad, at);
+  if (!unpadded) return failure(unpadded.error());
+  const ConstBytes payload = *unpadded;
   const bool is_whole = write.part.begins_message() && write.part.ends_message();
   if (payload.empty() && (write.reth.dma_length != 0 || !is_whole)) {
     return failure(Reject::kWriteEmpty);
@@ -209,6 +216,23 @@ Decoded decode_control(ConstBytes bytes, Body& body) {
   return decoder.decode(bth, at, body);
 }
 
+// UD-1, UD-2
+[[gnu::cold]] Decoded decode_ud_send(const Bth& bth, Cursor at, UdSend& datagram) {
+  const bool immediate_follows = bth.opcode == Opcode::kUdSendOnlyImmediate;
+  if (bth.destination_qp < kFirstUsableQpn) return failure(Reject::kQueuePairReserved);
+  if (!at.has(kDethSize + (immediate_follows ? kImmdtSize : 0))) {
+    return failure(Reject::kHeaderTruncated);
+  }
+  datagram.destination_qp = bth.destination_qp;
+  datagram.psn = bth.psn;
+  datagram.deth = Deth::read(at.take<Deth>());
+  if (immediate_follows) datagram.immediate = Immdt::read(at.take<Immdt>()).data;
+  const auto payload = without_pad(bth.pad_count, at);
+  if (!payload) return failure(payload.error());
+  datagram.payload = Payload::of_bytes(*payload);
+  return {};
+}
+
 // WIRE-48
 Decoded decode_whole(ConstBytes udp_payload, Transport& transport) {
   Cursor at(udp_payload);
@@ -219,6 +243,8 @@ Decoded decode_whole(ConstBytes udp_payload, Transport& transport) {
   if (const auto result = Bth::check(view); !result) return failure(result.error());
   const Bth bth = Bth::read(view);
   transport.pkey = bth.pkey;
+  if (is_datagram(bth.opcode)) [[unlikely]]
+    return decode_ud_send(bth, at, transport.body.emplace<UdSend>());
   if (!is_write(bth.opcode)) return decode_control(bytes, transport.body);
   if (bth.destination_qp < kFirstUsableQpn) return failure(Reject::kQueuePairReserved);
   return decode_write(bth, at, transport.body.emplace<RdmaWrite>());

@@ -84,7 +84,14 @@ constexpr TrimmedWrite kTrimmed{.place = TrimPlace::kOnPath,
                                 .meth = {.rqmsn = Rqmsn(0), .msn = Msn(7)},
                                 .sent = TxTimestamp{.ticks = 0x5a5a, .unit = TickUnit::k128Ns}};
 
-const std::vector<Body> kBodies{kWrite, kTrimmed, kAck, kSack, kNack, kProbe, kRequest, kResponse};
+const UdSend kDatagram{.destination_qp = Qpn(0xabc),
+                       .psn = Psn(7),
+                       .deth = {.qkey = QKey(0x11223344), .source_qp = Qpn(0xdef)},
+                       .immediate = Immediate(0xcafe),
+                       .payload = Payload::of_bytes(kData)};
+
+const std::vector<Body> kBodies{kWrite, kTrimmed, kAck,      kSack,    kNack,
+                                kProbe, kRequest, kResponse, kDatagram};
 
 using Route = decltype(Packet::route);
 
@@ -311,6 +318,8 @@ std::vector<Case> udp_and_bth_cases() {
       ip_case(Reject::kBthVersion, "Trimmed", changed(trimmed, kPadByte, "01")),
       ip_case(Reject::kOpcodeNotMrc, "RcWriteOnly", changed_and_sealed(kWrite, kBthAt, "0a")),
       ip_case(Reject::kOpcodeNotMrc, "Above", changed_and_sealed(kWrite, kBthAt, "ea")),
+      ip_case(Reject::kOpcodeNotMrc, "BeforeDatagrams", changed_and_sealed(kWrite, kBthAt, "63")),
+      ip_case(Reject::kOpcodeNotMrc, "BehindDatagrams", changed_and_sealed(kWrite, kBthAt, "66")),
       ip_case(Reject::kOpcodeUnknown, "BehindTheWrites", changed_and_sealed(kWrite, kBthAt, "cc")),
       ip_case(Reject::kOpcodeUnknown, "BeforeTheWrites", changed_and_sealed(kWrite, kBthAt, "c5")),
       ip_case(Reject::kQueuePairReserved, "Write",
@@ -318,6 +327,8 @@ std::vector<Case> udp_and_bth_cases() {
       ip_case(Reject::kQueuePairReserved, "Control",
               changed_and_sealed(kSack, kBthAt + 5, "000001")),
       ip_case(Reject::kQueuePairReserved, "Trimmed", changed(trimmed, kBthAt + 5, "000000")),
+      ip_case(Reject::kQueuePairReserved, "Datagram",
+              changed_and_sealed(kDatagram, kBthAt + 5, "000001")),
       ip_case(Reject::kEndpointQueuePair, "RequestToThree",
               changed_and_sealed(kRequest, kQueuePairByte, "03")),
       ip_case(Reject::kEndpointQueuePair, "ResponseToOne",
@@ -331,6 +342,8 @@ std::vector<Case> transport_cases() {
   without_timestamp.sent.reset();
   RdmaWrite with_immediate = kWrite;
   with_immediate.part = MessagePart::only(Immediate(1));
+  UdSend without_immediate = kDatagram;
+  without_immediate.immediate.reset();
   const auto data = static_cast<std::ptrdiff_t>(kData.size());
   const auto shortened = [](const Body& body, std::ptrdiff_t by) {
     return sealed(resized(packet_with(body), -by));
@@ -344,6 +357,8 @@ std::vector<Case> transport_cases() {
               shortened(without_timestamp, data + 1)),
       ip_case(Reject::kHeaderTruncated, "WriteWithImmediate", shortened(with_immediate, data + 4)),
       ip_case(Reject::kHeaderTruncated, "Ack", shortened(kAck, 4)),
+      ip_case(Reject::kHeaderTruncated, "Datagram", shortened(without_immediate, data + 1)),
+      ip_case(Reject::kHeaderTruncated, "DatagramWithImmediate", shortened(kDatagram, data + 1)),
       ip_case(Reject::kHeaderTruncated, "Sack", shortened(kSack, 1)),
       ip_case(Reject::kHeaderTruncated, "EndpointResponse", shortened(kResponse, 4)),
       ip_case(Reject::kHeaderTruncated, "Trimmed", cut(trimmed, trimmed.size() - 1)),
@@ -353,6 +368,9 @@ std::vector<Case> transport_cases() {
       ip_case(Reject::kPadCount, "PadWithoutPayload",
               with_pad(resized(packet_with(kWrite), -data), "10")),
       ip_case(Reject::kPadCount, "Control", with_pad(packet_with(kNack), "20")),
+      ip_case(Reject::kPadCount, "DatagramNotAMultipleOfFour", shortened(kDatagram, 3)),
+      ip_case(Reject::kPadCount, "DatagramWithPadAlone",
+              with_pad(resized(packet_with(kDatagram), -data), "10")),
       ip_case(Reject::kWriteEmpty, "NoPayload", shortened(kWrite, data)),
       ip_case(Reject::kWriteOverrun, "OneByte",
               changed_and_sealed(kWrite, kRethAt + 12, "00000007")),
@@ -370,6 +388,7 @@ std::vector<Case> transport_cases() {
               changed_and_sealed(kRequest, kBehindBth + 1, "02")),
       // Class 38: DSCP 14.
       ip_case(Reject::kTrimmedNotWrite, "Sack", changed(packet_with(kSack), 0, "6380")),
+      ip_case(Reject::kTrimmedNotWrite, "Datagram", changed(packet_with(kDatagram), 0, "6380")),
       ip_case(Reject::kIcrcMismatch, "Payload", changed(packet_with(kWrite), kPayloadAt, "ff")),
       ip_case(Reject::kIcrcMismatch, "Control", changed(packet_with(kAck), kBehindBth + 3, "ff")),
       ip_case(Reject::kIcrcMismatch, "OverIpv4",
@@ -391,7 +410,7 @@ std::vector<Case> all_cases() {
 class DecodeRejects : public testing::TestWithParam<Case> {};
 
 // WIRE-3, WIRE-5, WIRE-6, WIRE-14, WIRE-15, WIRE-26, WIRE-35, WIRE-45, WIRE-48, WIRE-49, WIRE-82,
-// WIRE-86
+// WIRE-86, UD-2
 TEST_P(DecodeRejects, WithExactlyThatReason) {
   const auto decoded = decode_frame(GetParam().frame, kSettings);
   ASSERT_FALSE(decoded);

@@ -48,6 +48,10 @@ TransportSize size_of(const Nack&) { return {.headers = kBthSize + kNethSize}; }
 TransportSize size_of(const ReliabilityProbe&) { return {.headers = kBthSize + kPethSize}; }
 TransportSize size_of(const EndpointRequest&) { return {.headers = kBthSize + kErthSize}; }
 TransportSize size_of(const EndpointResponse&) { return {.headers = kBthSize + kEethSize}; }
+TransportSize size_of(const UdSend& datagram) {
+  return {.headers = kBthSize + kDethSize + (datagram.immediate ? kImmdtSize : 0),
+          .payload = datagram.payload.size()};
+}
 
 // The transport headers of each kind of packet; returns where they end.
 
@@ -124,6 +128,18 @@ std::byte* write_body(const EndpointRequest& request, PKey pkey, std::byte* at) 
 std::byte* write_body(const EndpointResponse& response, PKey pkey, std::byte* at) {
   at = put(control_bth(Opcode::kEndpointResponse, pkey, kEndpointQpn, Psn(response.id.raw())), at);
   return put(response.eeth, at);
+}
+
+// UD-1
+std::byte* write_body(const UdSend& datagram, PKey pkey, std::byte* at) {
+  at = put(Bth{.opcode = datagram.immediate ? Opcode::kUdSendOnlyImmediate : Opcode::kUdSendOnly,
+               .pad_count = pad_count(datagram.payload.size()),
+               .pkey = pkey,
+               .destination_qp = datagram.destination_qp,
+               .psn = datagram.psn},
+           at);
+  at = put(datagram.deth, at);
+  return datagram.immediate ? put(Immdt{*datagram.immediate}, at) : at;
 }
 
 template <class BodyKind>
@@ -270,8 +286,7 @@ std::size_t encode_packet(const Packet& packet, const WireSettings& settings, Mu
   OPENMRC_CHECK(out.size() >= encoded_size(packet), "no room for the packet");
   auto at = std::ranges::copy(header_bytes, out.begin()).out;
 
-  const auto* write = std::get_if<RdmaWrite>(&packet.transport.body);
-  const ConstBytes payload = write != nullptr ? write->payload.bytes() : ConstBytes();
+  const ConstBytes payload = payload_of(packet.transport.body).bytes();
   at = std::ranges::copy(payload, at).out;
   if (!std::holds_alternative<TrimmedWrite>(packet.transport.body)) {
     const Trailer trailer =

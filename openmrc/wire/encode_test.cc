@@ -57,6 +57,13 @@ void expect_same_body(const RdmaWrite& is, const RdmaWrite& expected) {
   EXPECT_EQ(is.reth, expected.reth);
   EXPECT_EQ(Bytes::copy_of(is.payload.bytes()), Bytes::copy_of(expected.payload.bytes()));
 }
+void expect_same_body(const UdSend& is, const UdSend& expected) {
+  EXPECT_EQ(is.destination_qp, expected.destination_qp);
+  EXPECT_EQ(is.psn, expected.psn);
+  EXPECT_EQ(is.deth, expected.deth);
+  EXPECT_EQ(is.immediate, expected.immediate);
+  EXPECT_EQ(Bytes::copy_of(is.payload.bytes()), Bytes::copy_of(expected.payload.bytes()));
+}
 template <class BodyKind>
 void expect_same_body(const BodyKind& is, const BodyKind& expected) {
   EXPECT_TRUE(is == expected);
@@ -425,6 +432,58 @@ TEST(Encode, GoldenReliabilityProbe) {
       "1111 8001"                                //   1111 ticks of the vendor's, format 1
       "91ca 4959";                               // ICRC
   expect_both_ways(control_packet(probe), kGolden);
+}
+
+// ---- unreliable datagrams ----
+
+Packet datagram_packet(const UdSend& datagram) {
+  return {.route = kPlain, .traffic_class = TrafficClass::kNoTrim, .transport = {.body = datagram}};
+}
+
+// UD-1
+TEST(Encode, GoldenUdSendOnly) {
+  const Bytes payload = from_hex("0001020304");
+  const UdSend datagram{.destination_qp = Qpn(0xabc),
+                        .psn = Psn(7),
+                        .deth = {.qkey = QKey(0x11223344), .source_qp = Qpn(0xdef)},
+                        .payload = Payload::of_bytes(payload)};
+  constexpr std::string_view kGolden =
+      "6200 1234"                                // IPv6: class 20: DSCP 8, no ECN; EV high 1234
+      "0028 11 40"                               //   40 bytes follow, UDP, hop limit 64
+      "fd00 0000 0000 0000 0000 0000 0000 0001"  //   from fd00::1
+      "fd00 0000 0000 0000 0000 0000 0000 0002"  //   to fd00::2
+      "abcd 12b7 0028 0000"                      // UDP: EV low abcd, to 4791, 40 bytes
+      "64 30 ffff"                               // BTH: UD SEND Only, pad 3, default P_Key
+      "00 000abc"                                //   queue pair abc
+      "00 000007"                                //   PSN 7
+      "11223344"                                 // DETH: Q_Key
+      "00 000def"                                //   from queue pair def
+      "00010203 04"                              // payload
+      "000000"                                   // pad
+      "87be b763";                               // ICRC
+  expect_both_ways(datagram_packet(datagram), kGolden);
+}
+
+// UD-1
+TEST(Encode, GoldenUdSendOnlyWithImmediateAndNoPayload) {
+  const UdSend datagram{.destination_qp = Qpn(0xabc),
+                        .psn = Psn(7),
+                        .deth = {.qkey = QKey(0x11223344), .source_qp = Qpn(0xdef)},
+                        .immediate = Immediate(0xcafef00d)};
+  constexpr std::string_view kGolden =
+      "6200 1234"                                // IPv6: class 20: DSCP 8, no ECN; EV high 1234
+      "0024 11 40"                               //   36 bytes follow, UDP, hop limit 64
+      "fd00 0000 0000 0000 0000 0000 0000 0001"  //   from fd00::1
+      "fd00 0000 0000 0000 0000 0000 0000 0002"  //   to fd00::2
+      "abcd 12b7 0024 0000"                      // UDP: EV low abcd, to 4791, 36 bytes
+      "65 00 ffff"                               // BTH: UD SEND Only with Immediate
+      "00 000abc"                                //   queue pair abc
+      "00 000007"                                //   PSN 7
+      "11223344"                                 // DETH: Q_Key
+      "00 000def"                                //   from queue pair def
+      "cafef00d"                                 // ImmDt
+      "295a 57cb";                               // ICRC
+  expect_both_ways(datagram_packet(datagram), kGolden);
 }
 
 // ---- the same WRITE over the other kinds of route ----

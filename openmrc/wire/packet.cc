@@ -13,6 +13,9 @@ struct OpcodeOf {
   Opcode operator()(const ReliabilityProbe&) const { return Opcode::kReliabilityProbe; }
   Opcode operator()(const EndpointRequest&) const { return Opcode::kEndpointRequest; }
   Opcode operator()(const EndpointResponse&) const { return Opcode::kEndpointResponse; }
+  Opcode operator()(const UdSend& datagram) const {
+    return datagram.immediate ? Opcode::kUdSendOnlyImmediate : Opcode::kUdSendOnly;
+  }
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "openmrc/wire/field/opcode.h"
 #include "openmrc/wire/header/aeth.h"
 #include "openmrc/wire/header/cc_state.h"
+#include "openmrc/wire/header/deth.h"
 #include "openmrc/wire/header/eeth.h"
 #include "openmrc/wire/header/erth.h"
 #include "openmrc/wire/header/meth.h"
@@ -111,10 +112,27 @@ struct EndpointResponse {
   bool operator==(const EndpointResponse&) const = default;
 };
 
+// An unreliable datagram: RoCEv2's own SEND of a UD queue pair, beyond MRC (UD-1).
+struct UdSend {
+  Qpn destination_qp{};
+  Psn psn{};  // the sender's own count
+  Deth deth{};
+  std::optional<Immediate> immediate{};
+  Payload payload{};  // may be empty
+};
+
 using Body = std::variant<RdmaWrite, TrimmedWrite, Acknowledge, Sack, Nack, ReliabilityProbe,
-                          EndpointRequest, EndpointResponse>;
+                          EndpointRequest, EndpointResponse, UdSend>;
 
 Opcode opcode_of(const Body& body);
+
+// The data that a packet carries; nothing for those that carry none.
+inline Payload payload_of(const Body& body) {
+  if (const auto* write = std::get_if<RdmaWrite>(&body)) [[likely]]
+    return write->payload;
+  const auto* datagram = std::get_if<UdSend>(&body);
+  return datagram != nullptr ? datagram->payload : Payload();
+}
 
 // What stands behind the UDP header.
 struct Transport {

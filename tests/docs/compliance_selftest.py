@@ -62,7 +62,8 @@ class Small(Project):
 
     def setUp(self):
         super().setUp()
-        for name in ("wire", "queue-pairs", "reliability", "paths", "congestion", "plausibility", "messages"):
+        for name in ("wire", "queue-pairs", "reliability", "paths", "congestion", "plausibility", "messages",
+                     "datagrams"):
             self.write(f"docs/protocol/{name}.md", "# Title\n")
         sources = ", ".join(f"MRC {section}" for section in SECTIONS)
         self.append("docs/protocol/reliability.md", f"\n- **REL-1** ({sources}): The first.\n")

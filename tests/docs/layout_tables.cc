@@ -8,6 +8,7 @@
 #include "openmrc/wire/header/aeth.h"
 #include "openmrc/wire/header/bth.h"
 #include "openmrc/wire/header/cc_state.h"
+#include "openmrc/wire/header/deth.h"
 #include "openmrc/wire/header/eeth.h"
 #include "openmrc/wire/header/erth.h"
 #include "openmrc/wire/header/immdt.h"
@@ -59,6 +60,7 @@ int main() {
   print<TsethLayout>("TSETH");
   print<RethLayout>("RETH");
   print<ImmdtLayout>("ImmDt");
+  print<DethLayout>("DETH");
   print<AethLayout>("AETH");
   print<SethLayout>("SETH");
   print<CcStateLayout>("CC_STATE");

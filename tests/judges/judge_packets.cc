@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes packets for independent judges, and says what it put in.
 //   judge_packets capture FILE.pcapng MANIFEST.jsonl   every opcode over every route, for tshark
+//   judge_packets datagrams FILE.pcapng MANIFEST.jsonl datagrams, for tshark without our dissector
 //   judge_packets random COUNT SEED                    one JSON object a line, for Scapy
 #include <array>
 #include <cstdlib>
@@ -29,6 +30,8 @@ enum class RouteKind { kIpv4, kIpv6, kSrv6, kSrv6Srh };
 constexpr std::array kRouteKinds{RouteKind::kIpv4, RouteKind::kIpv6, RouteKind::kSrv6,
                                  RouteKind::kSrv6Srh};
 constexpr std::array<std::string_view, 4> kRouteNames{"ipv4", "ipv6", "srv6", "srv6+srh"};
+
+constexpr std::array kDatagramOpcodes{Opcode::kUdSendOnly, Opcode::kUdSendOnlyImmediate};
 
 Ipv6Address carrier(Rng& rng) {
   std::vector<Usid> path;
@@ -133,6 +136,30 @@ void add_trimmed(CaptureWithManifest& capture, const std::string& name, const Pa
   capture.add(name, packet, bytes, wireshark_fields_trimmed(packet, place, rest));
 }
 
+int save(const CaptureWithManifest& capture, const char* path, const std::ofstream& manifest) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(capture.capture().data()),
+             static_cast<std::streamsize>(capture.capture().size()));
+  file.close();
+  std::cout << capture.frames() << " frames\n";
+  return file && manifest ? 0 : 1;
+}
+
+int write_datagrams(const char* capture_path, const char* manifest_path) {
+  std::ofstream manifest(manifest_path);
+  CaptureWithManifest capture(manifest);
+  Rng rng(4791);
+  constexpr int kEach = 32;
+  for (const Opcode opcode : kDatagramOpcodes) {
+    for (int i = 0; i < kEach; ++i) {
+      Packet packet = packet_with(opcode, kRouteKinds[static_cast<std::size_t>(i) % 4], rng);
+      packet.udp_port = kUdpPortRoce;
+      capture.add(std::string(name(opcode)), packet, bytes_of(packet), wireshark_fields(packet));
+    }
+  }
+  return save(capture, capture_path, manifest);
+}
+
 int write_capture(const char* capture_path, const char* manifest_path) {
   std::ofstream manifest(manifest_path);
   CaptureWithManifest capture(manifest);
@@ -149,12 +176,7 @@ int write_capture(const char* capture_path, const char* manifest_path) {
       }
     }
   }
-  std::ofstream file(capture_path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(capture.capture().data()),
-             static_cast<std::streamsize>(capture.capture().size()));
-  file.close();
-  std::cout << capture.frames() << " frames\n";
-  return file && manifest ? 0 : 1;
+  return save(capture, capture_path, manifest);
 }
 
 nlohmann::json ip_fields(const Packet& packet) {
@@ -175,7 +197,9 @@ nlohmann::json ip_fields(const Packet& packet) {
 int write_random(std::uint64_t count, std::uint64_t seed) {
   Rng rng(seed);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const Opcode opcode = kOpcodes[rng.below(kOpcodes.size())];
+    const std::uint64_t which = rng.below(kOpcodes.size() + kDatagramOpcodes.size());
+    const Opcode opcode =
+        which < kOpcodes.size() ? kOpcodes[which] : kDatagramOpcodes[which - kOpcodes.size()];
     const RouteKind kind = i % 2 == 0 ? RouteKind::kIpv4 : RouteKind::kIpv6;
     const Packet packet = packet_with(opcode, kind, rng);
     const std::vector<std::byte> bytes = bytes_of(packet);
@@ -199,9 +223,13 @@ int main(int argc, char** argv) {
   if (arguments.size() == 3 && arguments[0] == "capture") {
     return openmrc::test::write_capture(argv[2], argv[3]);
   }
+  if (arguments.size() == 3 && arguments[0] == "datagrams") {
+    return openmrc::test::write_datagrams(argv[2], argv[3]);
+  }
   if (arguments.size() == 3 && arguments[0] == "random") {
     return openmrc::test::write_random(std::stoull(arguments[1]), std::stoull(arguments[2]));
   }
-  std::cerr << "usage: judge_packets capture FILE.pcapng MANIFEST.jsonl | random COUNT SEED\n";
+  std::cerr << "usage: judge_packets capture|datagrams FILE.pcapng MANIFEST.jsonl | random COUNT "
+               "SEED\n";
   return 2;
 }

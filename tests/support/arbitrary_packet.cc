@@ -132,6 +132,17 @@ EndpointResponse endpoint_response(Choices& c) {
   return {.id = EndpointRequestId(u16(c)), .eeth = {.op = endpoint_op(c), .tx_ticks = u16(c)}};
 }
 
+UdSend ud_send(Choices& c, bool has_immediate) {
+  UdSend made{.destination_qp = queue_pair(c),
+              .psn = Psn(u24(c)),
+              .deth = {.qkey = QKey(u32(c)), .source_qp = Qpn(u24(c))},
+              .immediate = std::nullopt,
+              .payload = {}};
+  if (has_immediate) made.immediate = Immediate(u32(c));
+  if (c.below(8) != 0) made.payload = payload(c);
+  return made;
+}
+
 Ipv6Address ipv6_address(Choices& c) {
   Ipv6Address address;
   for (std::size_t i = 0; i < 8; ++i) address.set_group(i, u16(c));
@@ -155,6 +166,11 @@ bool same_write(const RdmaWrite& a, const RdmaWrite& b) {
          std::ranges::equal(a.payload.bytes(), b.payload.bytes());
 }
 
+bool same_datagram(const UdSend& a, const UdSend& b) {
+  return a.destination_qp == b.destination_qp && a.psn == b.psn && a.deth == b.deth &&
+         a.immediate == b.immediate && std::ranges::equal(a.payload.bytes(), b.payload.bytes());
+}
+
 }  // namespace
 
 TrimmedWrite arbitrary_trimmed_write(Choices& c) {
@@ -176,13 +192,16 @@ Body arbitrary_body_of(Choices& c, Opcode opcode) {
     case Opcode::kSack: return sack(c);
     case Opcode::kNack: return nack(c);
     case Opcode::kReliabilityProbe: return probe(c);
+    case Opcode::kUdSendOnly: return ud_send(c, false);
+    case Opcode::kUdSendOnlyImmediate: return ud_send(c, true);
     default: return write(c, opcode);
   }
 }
 
 Body arbitrary_body(Choices& c) {
-  const std::uint64_t kind = c.below(kOpcodes.size() + 1);
+  const std::uint64_t kind = c.below(kOpcodes.size() + 2);
   if (kind == kOpcodes.size()) return arbitrary_trimmed_write(c);
+  if (kind == kOpcodes.size() + 1) return ud_send(c, c.flag());
   return arbitrary_body_of(c, kOpcodes[kind]);
 }
 
@@ -222,6 +241,8 @@ bool same_packet(const Packet& a, const Packet& b) {
         const auto& right = std::get<Kind>(b.transport.body);
         if constexpr (std::same_as<Kind, RdmaWrite>) {
           return same_write(left, right);
+        } else if constexpr (std::same_as<Kind, UdSend>) {
+          return same_datagram(left, right);
         } else {
           return left == right;
         }

@@ -46,6 +46,12 @@ inline constexpr Duration kAskedAwaitedFor = seconds(1);
 // Events that have not been fetched; further ones are dropped and counted (PATH-80).
 inline constexpr std::size_t kEventsMax = 1024;
 
+// Unreliable datagrams of a queue pair that wait for a port: there is memory for so many of its MTU
+// from the beginning, 32 MiB at the most. And how many such queue pairs an endpoint has: it looks
+// at all of them to find whose turn it is (UD-6).
+inline constexpr std::size_t kDatagramQueueMax = 4096;
+inline constexpr std::size_t kDatagramQueuePairsMax = 1024;
+
 // A burst of at most so many packets sends its data before its control packets.
 inline constexpr std::size_t kSmallBurst = 8;
 

@@ -40,7 +40,9 @@ enum class PostError : std::uint8_t {
   kNoQueuePair,   // there is none of this number
   kState,         // writes need RTS, receives INIT, RTR or RTS
   kAddressWraps,  // remote address + length does not fit into 64 bits
-  kLimit,         // the endpoint's limit of outstanding work is reached
+  kLimit,         // the endpoint's limit of outstanding work is reached, or the queue is full
+  kTooLong,       // a datagram is longer than the MTU
+  kDestination,   // of a datagram: no such EV profile, queue pair, or number of planes
 };
 
 // A write that has been posted and is not complete.

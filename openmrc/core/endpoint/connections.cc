@@ -42,9 +42,15 @@ void Connections::leave_peer(QueuePair& qp) {
   if (--peer.queue_pairs == 0) state_.peers.remove(index);
 }
 
+// UD-3
+QueuePair* Connections::find(Qpn qpn) const {
+  QueuePair* qp = state_.queue_pairs.find(qpn);
+  return qp == nullptr || qp->datagrams != nullptr ? nullptr : qp;
+}
+
 // QP-5
 Result<void, ModifyError> Connections::to_init(Qpn qpn, const InitAttributes& attributes) {
-  QueuePair* qp = state_.queue_pairs.find(qpn);
+  QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   if (!next_state(qp->state, QueuePairInput::kToInit)) return failure(ModifyError::kTransition);
   if (!state_.profiles.has(attributes.ev_profile, attributes.cc_profile)) {
@@ -118,7 +124,7 @@ PeerIndex Connections::join_peer(const QueuePair& qp, const ReadyToRecvAttribute
 
 Result<void, ModifyError> Connections::to_ready_to_recv(Qpn qpn, Instant now,
                                                         const ReadyToRecvAttributes& attributes) {
-  QueuePair* qp = state_.queue_pairs.find(qpn);
+  QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   if (!next_state(qp->state, QueuePairInput::kToReadyToRecv)) {
     return failure(ModifyError::kTransition);
@@ -158,7 +164,7 @@ Result<void, ModifyError> Connections::check(const ReadyToSendAttributes& attrib
 
 Result<void, ModifyError> Connections::to_ready_to_send(Qpn qpn, Instant now,
                                                         const ReadyToSendAttributes& attributes) {
-  QueuePair* qp = state_.queue_pairs.find(qpn);
+  QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   if (!next_state(qp->state, QueuePairInput::kToReadyToSend)) {
     return failure(ModifyError::kTransition);
@@ -182,7 +188,7 @@ void Connections::change_state(QueuePair& qp, QueuePairState state, Instant now)
 
 // QP-41
 Result<void, ModifyError> Connections::to_error(Qpn qpn, Instant now) {
-  QueuePair* qp = state_.queue_pairs.find(qpn);
+  QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   qp->responder.flush(state_.context, qp->connection, Flush::kComplete);
   if (answers_requests(qp->state)) {
@@ -195,7 +201,7 @@ Result<void, ModifyError> Connections::to_error(Qpn qpn, Instant now) {
 
 // QP-42
 Result<void, ModifyError> Connections::to_reset(Qpn qpn) {
-  QueuePair* qp = state_.queue_pairs.find(qpn);
+  QueuePair* qp = find(qpn);
   if (qp == nullptr) return failure(ModifyError::kNoQueuePair);
   disconnect(*qp, Flush::kForget, Instant{});
   qp->state = QueuePairState::kReset;

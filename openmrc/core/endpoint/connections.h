@@ -12,7 +12,8 @@
 namespace openmrc::core {
 
 enum class CreateError : std::uint8_t {
-  kLimit,  // as many queue pairs as the endpoint's limit
+  kLimit,       // as many queue pairs as the endpoint's limit
+  kAttributes,  // of datagrams: MTU or queue out of range
 };
 
 enum class ModifyError : std::uint8_t {
@@ -48,6 +49,8 @@ class Connections {
   void fail(QueuePair& qp, const Fatal& fatal, Instant now);
 
  private:
+  // Null if there is none that could be connected.
+  [[nodiscard]] QueuePair* find(Qpn qpn) const;
   [[nodiscard]] Result<void, ModifyError> check(const InitAttributes& init,
                                                 const ReadyToRecvAttributes& attributes) const;
   [[nodiscard]] static Result<void, ModifyError> check(const ReadyToSendAttributes& attributes);

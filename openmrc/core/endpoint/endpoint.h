@@ -18,6 +18,7 @@
 #include "openmrc/core/context/work.h"
 #include "openmrc/core/endpoint/connections.h"
 #include "openmrc/core/endpoint/control_packets.h"
+#include "openmrc/core/endpoint/datagrams.h"
 #include "openmrc/core/endpoint/endpoint_requests.h"
 #include "openmrc/core/endpoint/endpoint_state.h"
 #include "openmrc/core/endpoint/receiver.h"
@@ -70,7 +71,10 @@ class Endpoint {
   Result<Qpn, CreateError> create_queue_pair(MessageHandler* messages = nullptr) {
     return connections_.create(messages);
   }
-  bool destroy_queue_pair(Qpn qpn) { return connections_.destroy(qpn); }
+  bool destroy_queue_pair(Qpn qpn) {
+    datagrams_.leave(qpn);
+    return connections_.destroy(qpn);
+  }
   [[nodiscard]] Result<void, ModifyError> to_init(Qpn qpn, const InitAttributes& attributes) {
     return connections_.to_init(qpn, attributes);
   }
@@ -94,6 +98,18 @@ class Endpoint {
   // Whether a write would be taken, as far as PostError::kLimit goes.
   [[nodiscard]] bool has_room_for_write() const { return state_.context.messages.room() > 0; }
 
+  // Unreliable datagrams (docs/protocol/datagrams.md). Their queue pairs have numbers as all have,
+  // no states, and no completions: who posts a datagram is done with it. The handler must outlive
+  // the queue pair.
+  Result<Qpn, CreateError> create_datagram_queue_pair(DatagramHandler& handler,
+                                                      const DatagramAttributes& attributes) {
+    return datagrams_.create(handler, attributes);
+  }
+  bool set_qkey(Qpn qpn, wire::QKey qkey) { return datagrams_.set_qkey(qpn, qkey); }
+  [[nodiscard]] Result<void, PostError> post_datagram(Qpn qpn, const DatagramRequest& request) {
+    return datagrams_.post(qpn, request);
+  }
+
   // A packet that arrived on the port of `plane`. Its payload is used up when this returns.
   void handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
     receiver_.handle(now, plane, packet);
@@ -106,7 +122,8 @@ class Endpoint {
   }
 
   // Fills in packets to be sent now, each from a port in `free_ports`; returns how many. Payloads
-  // refer to the memory of posted writes. The records may be used again and again, which saves
+  // refer to the memory of posted writes; those of datagrams stay until the next is posted or their
+  // queue pair is destroyed. The records may be used again and again, which saves
   // clearing them. They leave in the order given, unless each goes by a port of its own:
   // kTakenOnce, for ports that take one packet at a time.
   using Ports = core::Ports;
@@ -116,7 +133,7 @@ class Endpoint {
   }
   // Whether poll_transmit would have something to send if ports were free.
   [[nodiscard]] bool wants_to_send() const {
-    return !control_.empty() || !sending_.empty() || !responses_.empty();
+    return !control_.empty() || !sending_.empty() || !responses_.empty() || !datagrams_.empty();
   }
 
   [[nodiscard]] std::optional<Completion> poll_completion();
@@ -161,9 +178,10 @@ class Endpoint {
   EndpointResponses responses_{state_};
   EndpointRequests requests_;
   Connections connections_;
-  Receiver receiver_{state_, sending_, probes_, requests_, connections_};
+  Datagrams datagrams_{state_};
+  Receiver receiver_{state_, sending_, probes_, requests_, connections_, datagrams_};
   ControlPackets control_{state_, requests_};
-  Transmitter transmitter_{state_, sending_, control_, responses_};
+  Transmitter transmitter_{state_, sending_, control_, responses_, datagrams_};
   std::uint32_t domains_ = 0;
 };
 

@@ -26,6 +26,7 @@ class ProfileTable {
     return CcProfileId(static_cast<std::uint32_t>(congestion_.size() - 1));
   }
 
+  [[nodiscard]] bool has(EvProfileId evs) const { return evs.raw() < evs_.size(); }
   [[nodiscard]] bool has(EvProfileId evs, CcProfileId congestion) const {
     return evs.raw() < evs_.size() && congestion.raw() < congestion_.size();
   }

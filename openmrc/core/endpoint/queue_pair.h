@@ -12,6 +12,8 @@
 
 namespace openmrc::core {
 
+class DatagramQueue;
+
 // One queue pair: its state and its two halves. The endpoint moves it.
 struct QueuePair {
   QueuePairState state = QueuePairState::kReset;
@@ -27,6 +29,8 @@ struct QueuePair {
   Responder responder;
   // What broke it, to be repeated to a peer that did not receive it.
   std::optional<Responder::Refusal> refusal;
+  // Not null: it is for datagrams, and never connected (UD-3).
+  DatagramQueue* datagrams = nullptr;
 };
 
 }  // namespace openmrc::core

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "openmrc/core/endpoint/connections.h"
+#include "openmrc/core/endpoint/datagrams.h"
 #include "openmrc/core/endpoint/endpoint_requests.h"
 #include "openmrc/core/endpoint/endpoint_state.h"
 #include "openmrc/core/endpoint/send_queue.h"
@@ -15,12 +16,13 @@ namespace openmrc::core {
 class Receiver {
  public:
   Receiver(EndpointState& state, SendQueue& sending, PathProbes& probes, EndpointRequests& requests,
-           Connections& connections)
+           Connections& connections, Datagrams& datagrams)
       : state_(state),
         sending_(sending),
         probes_(probes),
         requests_(requests),
-        connections_(connections) {}
+        connections_(connections),
+        datagrams_(datagrams) {}
 
   void handle(Instant now, Plane plane, const wire::Packet& packet);
 
@@ -35,6 +37,9 @@ class Receiver {
   void receive(Instant now, Plane plane, const wire::Packet& packet, const wire::Nack& nack);
   void receive(Instant now, Plane plane, const wire::Packet& packet,
                const wire::Acknowledge& acknowledge);
+  void receive(Instant, Plane plane, const wire::Packet& packet, const wire::UdSend& datagram) {
+    datagrams_.receive(plane, packet, datagram);
+  }
   template <class Body>
   void receive(Instant now, Plane plane, const wire::Packet& packet, const Body& body) {
     requests_.receive(now, plane, packet, body);
@@ -50,6 +55,7 @@ class Receiver {
   PathProbes& probes_;
   EndpointRequests& requests_;
   Connections& connections_;
+  Datagrams& datagrams_;
 };
 
 }  // namespace openmrc::core

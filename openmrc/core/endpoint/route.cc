@@ -17,13 +17,13 @@ void set_plain_route(const EndpointSettings& settings, const wire::Ipv6Address& 
   set_ipv6_route(settings, destination, ev, out);
 }
 
-void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet) {
-  const EvProfile& profile = peer.paths.profile();
+void set_encapsulation(const EvProfile& profile, const wire::Ipv6Address& overlay, EvIndex ev,
+                       wire::Packet& packet) {
   const auto segment = profile.segment(ev);
   auto& route = std::get<wire::Ipv6Route>(packet.route);
   route.encapsulation = wire::SrEncapsulation{
       .source = route.source,
-      .destination = profile.entry(ev).outer | peer.path_overlay,
+      .destination = profile.entry(ev).outer | overlay,
       .srh = segment ? std::optional(wire::Srh{.segment = *segment}) : std::nullopt};
 }
 

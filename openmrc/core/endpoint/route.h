@@ -16,7 +16,8 @@ void set_plain_route(const EndpointSettings& settings, const wire::Ipv6Address& 
 void set_ipv4_route(const EndpointSettings& settings, const wire::Ipv6Address& destination, Ev ev,
                     Transmit& out);
 // MRC 9.3.5 (PATH-76, PATH-77): the outer destination is the path.
-void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet);
+void set_encapsulation(const EvProfile& profile, const wire::Ipv6Address& overlay, EvIndex ev,
+                       wire::Packet& packet);
 
 [[gnu::always_inline]] inline void set_ipv6_route(const EndpointSettings& settings,
                                                   const wire::Ipv6Address& destination, Ev ev,
@@ -38,7 +39,9 @@ void set_encapsulation(const Peer& peer, EvIndex ev, wire::Packet& packet);
   if (peer.is_ipv4) [[unlikely]]
     return set_ipv4_route(settings, destination, ev, out);
   set_ipv6_route(settings, destination, ev, out);
-  if (peer.is_srv6) set_encapsulation(peer, path.ev, out.packet);
+  if (peer.is_srv6) {
+    set_encapsulation(peer.paths.profile(), peer.path_overlay, path.ev, out.packet);
+  }
 }
 
 // MRC 8 (CC-13, WIRE-31): control packets are not marked and not trimmed.

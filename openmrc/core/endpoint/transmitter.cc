@@ -27,16 +27,16 @@ std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
   std::size_t count = 0;
   // What has no free port goes to the end of its queue; each is asked once.
   std::size_t control_tries = control_.size();
-  std::size_t response_tries = responses_.size();
+  std::size_t aside_tries = responses_.size() + datagrams_.size();
   bool blocked = false;
   while (count < out.size() && !free_ports.empty()) {
     if (control_tries > 0 && !control_.empty()) {
       --control_tries;
       if (control_.send(now, free_ports, out[count]) != ControlSent::kYes) continue;
     } else if (const bool data_waits = !sending_.empty() && !blocked;
-               response_tries > 0 && !(is_turn_of_data_ && data_waits)) {
-      --response_tries;
-      if (responses_.send(now, free_ports, out[count]) != ControlSent::kYes) continue;
+               aside_tries > 0 && !(is_turn_of_data_ && data_waits)) {
+      --aside_tries;
+      if (send_aside(now, free_ports, out[count]) != ControlSent::kYes) continue;
       is_turn_of_data_ = true;
     } else {
       if (!data_waits) break;
@@ -52,6 +52,13 @@ std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
     send_data_first(out.first(count));
   }
   return count;
+}
+
+// An endpoint response or a datagram, in turn; one of them waits.
+[[gnu::noinline]] ControlSent Transmitter::send_aside(Instant now, PlaneMask ports, Transmit& out) {
+  const bool is_datagram = !datagrams_.empty() && (responses_.empty() || is_turn_of_datagram_);
+  is_turn_of_datagram_ = !is_datagram;
+  return is_datagram ? datagrams_.send(ports, out) : responses_.send(now, ports, out);
 }
 
 // Lets the first queue pair in line send one packet.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "openmrc/core/endpoint/control_packets.h"
+#include "openmrc/core/endpoint/datagrams.h"
 #include "openmrc/core/endpoint/endpoint_responses.h"
 #include "openmrc/core/endpoint/endpoint_state.h"
 #include "openmrc/core/endpoint/send_queue.h"
@@ -17,12 +18,16 @@ enum class Ports : std::uint8_t { kReused, kTakenOnce };
 
 // What leaves: control packets of connections first, then data, queue pair after queue pair, in
 // turns with endpoint responses: anybody can ask for those, and a flood of requests leaves every
-// second packet to data (REL-95).
+// second packet to data (REL-95). Datagrams take turns with the responses (UD-7).
 class Transmitter {
  public:
   Transmitter(EndpointState& state, SendQueue& sending, ControlPackets& control,
-              EndpointResponses& responses)
-      : state_(state), sending_(sending), control_(control), responses_(responses) {}
+              EndpointResponses& responses, Datagrams& datagrams)
+      : state_(state),
+        sending_(sending),
+        control_(control),
+        responses_(responses),
+        datagrams_(datagrams) {}
 
   [[nodiscard]] std::size_t poll(Instant now, PlaneMask free_ports, Ports ports,
                                  std::span<Transmit> out);
@@ -35,6 +40,7 @@ class Transmitter {
     kNoPort,    // there is a way, but its ports are busy
     kNoRoom,    // as many packets are in flight as the endpoint can remember
   };
+  [[nodiscard]] ControlSent send_aside(Instant now, PlaneMask ports, Transmit& out);
   [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
   [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);
 
@@ -42,7 +48,9 @@ class Transmitter {
   SendQueue& sending_;
   ControlPackets& control_;
   EndpointResponses& responses_;
-  bool is_turn_of_data_ = false;  // if endpoint responses wait, too
+  Datagrams& datagrams_;
+  bool is_turn_of_data_ = false;      // if endpoint responses or datagrams wait, too
+  bool is_turn_of_datagram_ = false;  // if endpoint responses wait, too
 };
 
 }  // namespace openmrc::core

@@ -23,6 +23,11 @@ struct SizeOf {
   std::uint32_t operator()(const wire::EndpointResponse&) const {
     return kOutside + wire::kEethSize;
   }
+  std::uint32_t operator()(const wire::UdSend& datagram) const {
+    return static_cast<std::uint32_t>(kOutside + wire::kDethSize +
+                                      (datagram.immediate ? wire::kImmdtSize : 0) +
+                                      wire::padded_size(datagram.payload.size()));
+  }
 };
 
 }  // namespace

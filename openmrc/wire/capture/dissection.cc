@@ -31,7 +31,8 @@ constexpr std::array kHexFields{
     std::string_view("vendor_info"),   std::string_view("checksum"),
     std::string_view("reason"),        std::string_view("flow_label"),
     std::string_view("type"),          std::string_view("port_status_mask"),
-    std::string_view("traffic_class"), std::string_view("tos")};
+    std::string_view("traffic_class"), std::string_view("tos"),
+    std::string_view("qkey"),          std::string_view("sqp")};
 
 bool is_shown_in_hex(std::string_view field) {
   return std::ranges::find(kHexFields, field) != kHexFields.end();
@@ -270,6 +271,8 @@ class Dissector {
     annotate(*layer, "opcode", std::string(name(opcode)));
     if (is_write(opcode)) {
       write_headers(view);
+    } else if (is_datagram(opcode)) {
+      datagram_headers(opcode);
     } else {
       control_header(opcode);
     }
@@ -286,6 +289,11 @@ class Dissector {
     }
     if (add<RethLayout>("RETH") == nullptr) return;
     if (has_immediate(opcode)) add<ImmdtLayout>("ImmDt");
+  }
+
+  void datagram_headers(Opcode opcode) {
+    if (add<DethLayout>("DETH") == nullptr) return;
+    if (opcode == Opcode::kUdSendOnlyImmediate) add<ImmdtLayout>("ImmDt");
   }
 
   void control_header(Opcode opcode) {

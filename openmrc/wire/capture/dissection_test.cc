@@ -101,6 +101,21 @@ TEST(Dissection, ShowsACorruptedPacketWithTheReason) {
   EXPECT_TRUE(field(seen, "ICRC", "icrc").note.starts_with("wrong, expected 0x"));
 }
 
+TEST(Dissection, ShowsTheLayersOfADatagram) {
+  Packet packet = srv6_write();
+  packet.transport.body = UdSend{.destination_qp = Qpn(0x2a),
+                                 .deth = {.qkey = QKey(0x11), .source_qp = Qpn(0x2b)},
+                                 .immediate = Immediate(7),
+                                 .payload = Payload::of_bytes(payload())};
+  const auto seen = dissect(bytes_of(packet), LinkType::kRawIp, WireSettings{});
+  EXPECT_EQ(layer_names(seen), (std::vector<std::string>{"IPv6", "IPv6 (inner)", "UDP", "BTH",
+                                                         "DETH", "ImmDt", "Payload", "ICRC"}));
+  EXPECT_TRUE(seen.verdict.has_value());
+  EXPECT_EQ(field(seen, "BTH", "opcode").note, "UD SEND Only+Imm");
+  EXPECT_EQ(std::get<std::string>(field(seen, "DETH", "qkey").value), "0x00000011");
+  EXPECT_EQ(std::get<std::string>(field(seen, "DETH", "sqp").value), "0x00002b");
+}
+
 TEST(Dissection, ShowsReservedBitsThatAreNotZero) {
   Packet packet = srv6_write();
   packet.transport.body = ReliabilityProbe{.destination_qp = Qpn(5)};
@@ -147,6 +162,12 @@ TEST(Summary, SaysWhatEachPacketSays) {
   packet.transport.body = Acknowledge{
       .destination_qp = Qpn(5), .psn = Psn(9), .aeth = {.syndrome = AckSyndrome::kNakRemoteAccess}};
   EXPECT_EQ(summarize(packet), "NAK remote access error qp 0x000005 psn 9 msn 0");
+  packet.transport.body = UdSend{.destination_qp = Qpn(5),
+                                 .psn = Psn(9),
+                                 .deth = {.qkey = QKey(0x11), .source_qp = Qpn(0x2b)},
+                                 .immediate = Immediate(7),
+                                 .payload = Payload::of_bytes(payload())};
+  EXPECT_EQ(summarize(packet), "UD SEND qp 0x000005 from qp 0x00002b psn 9 len 100 imm 0x00000007");
   EXPECT_EQ(source_of(packet), "fd00::1");
   EXPECT_EQ(destination_of(packet), "fd00::2");
 }

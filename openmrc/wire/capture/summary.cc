@@ -62,6 +62,13 @@ struct Summary {
   std::string operator()(const EndpointResponse& r) const {
     return fmt::format("Endpoint Response {} id {}", name(r.eeth.op), r.id.raw());
   }
+  std::string operator()(const UdSend& d) const {
+    const std::string immediate =
+        d.immediate ? fmt::format(" imm 0x{:08x}", d.immediate->raw()) : "";
+    return fmt::format("UD SEND qp 0x{:06x} from qp 0x{:06x} psn {} len {}{}",
+                       d.destination_qp.raw(), d.deth.source_qp.raw(), d.psn.raw(),
+                       d.payload.size(), immediate);
+  }
 };
 
 }  // namespace

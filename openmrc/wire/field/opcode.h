@@ -9,7 +9,10 @@ namespace openmrc::wire {
 
 // Byte 0 of the BTH. MRC owns the block whose three high bits are 110; where a packet has a
 // counterpart in the reliable connection of InfiniBand, the value is that one plus 0xc0 (WIRE-47).
+// Of RoCEv2's other blocks only the two packets of unreliable datagrams are known here (UD-1).
 enum class Opcode : std::uint8_t {
+  kUdSendOnly = 0x64,
+  kUdSendOnlyImmediate = 0x65,
   kWriteFirst = 0xc6,
   kWriteMiddle = 0xc7,
   kWriteLast = 0xc8,
@@ -24,6 +27,7 @@ enum class Opcode : std::uint8_t {
   kReliabilityProbe = 0xde,
 };
 
+// Those of MRC.
 inline constexpr std::array kOpcodes{Opcode::kWriteFirst,
                                      Opcode::kWriteMiddle,
                                      Opcode::kWriteLast,
@@ -38,9 +42,14 @@ inline constexpr std::array kOpcodes{Opcode::kWriteFirst,
                                      Opcode::kReliabilityProbe};
 
 constexpr bool is_mrc_opcode(std::uint8_t raw) { return raw >> 5 == 0b110; }
+constexpr bool is_datagram(Opcode opcode) {
+  return opcode == Opcode::kUdSendOnly || opcode == Opcode::kUdSendOnlyImmediate;
+}
 
 constexpr std::string_view name(Opcode opcode) {
   switch (opcode) {
+    case Opcode::kUdSendOnly: return "UD SEND Only";
+    case Opcode::kUdSendOnlyImmediate: return "UD SEND Only+Imm";
     case Opcode::kWriteFirst: return "WRITE First";
     case Opcode::kWriteMiddle: return "WRITE Middle";
     case Opcode::kWriteLast: return "WRITE Last";
@@ -65,7 +74,8 @@ inline constexpr std::uint32_t kOpcodesDefined = [] {
 }();
 
 constexpr bool is_defined_opcode(std::uint8_t raw) {
-  return is_mrc_opcode(raw) && (kOpcodesDefined >> (raw & 0x1f) & 1) != 0;
+  return is_mrc_opcode(raw) ? (kOpcodesDefined >> (raw & 0x1f) & 1) != 0
+                            : is_datagram(static_cast<Opcode>(raw));
 }
 
 }  // namespace openmrc::wire

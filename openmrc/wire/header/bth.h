@@ -66,8 +66,9 @@ struct Bth {
   [[nodiscard]] static constexpr Result<void, Reject> check(BthView view) {
     using L = BthLayout;
     const std::uint8_t opcode = view.get<L::OpcodeByte>();
-    if (!is_mrc_opcode(opcode)) return failure(Reject::kOpcodeNotMrc);
-    if (!is_defined_opcode(opcode)) return failure(Reject::kOpcodeUnknown);
+    if (!is_defined_opcode(opcode)) {
+      return failure(is_mrc_opcode(opcode) ? Reject::kOpcodeUnknown : Reject::kOpcodeNotMrc);
+    }
     if (view.get<L::Version>() != 0) return failure(Reject::kBthVersion);
     return {};
   }

@@ -62,8 +62,8 @@ TEST(Bth, KeepsSolicitedEventInTheHighestBitAsInfiniBandDoes) {
   });
 }
 
-// WIRE-33
-TEST(Bth, AcceptsExactlyTheOpcodesOfMrc) {
+// WIRE-33, UD-1
+TEST(Bth, AcceptsExactlyTheOpcodesOfMrcAndOfDatagrams) {
   for (unsigned raw = 0; raw < 256; ++raw) {
     test::Bytes bytes = from_hex("00 00 ffff 00000003 00000000");
     bytes[0] = static_cast<std::byte>(raw);
