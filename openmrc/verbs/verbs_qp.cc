@@ -43,6 +43,7 @@ void count_users(ibv_qp& qp, int change) {
 
 std::unique_ptr<Transport> make_transport(SoftQueuePair& qp) {
   if (qp.verbs.qp_type == IBV_QPT_RC) return make_reliable_connection(qp);
+  if (qp.verbs.qp_type == IBV_QPT_UD) return make_datagrams(qp);
   return null(EOPNOTSUPP);
 }
 

@@ -39,5 +39,6 @@ inline SoftQueuePair& soft(ibv_qp& qp) { return reinterpret_cast<SoftQueuePair&>
 
 // Each type's own, made with queues of cap; null and errno if there cannot be one.
 std::unique_ptr<Transport> make_reliable_connection(SoftQueuePair& qp);
+std::unique_ptr<Transport> make_datagrams(SoftQueuePair& qp);
 
 }  // namespace openmrc::libmrc

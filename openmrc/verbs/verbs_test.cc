@@ -98,7 +98,11 @@ TEST_F(VerbsAttributes, OfTheDevice) {
   EXPECT_EQ(device.phys_port_cnt, 1);
   EXPECT_EQ(be64toh(device.node_guid), Device::of_process()->guid());
   EXPECT_EQ(device.sys_image_guid, device.node_guid);
-  EXPECT_EQ(device.max_sge, 4);
+  EXPECT_EQ(device.max_sge, 16);
+  EXPECT_EQ(device.atomic_cap, IBV_ATOMIC_GLOB);
+  EXPECT_EQ(device.max_qp_rd_atom, 16);
+  EXPECT_GE(device.max_srq_wr, 4096);
+  EXPECT_GT(device.max_ah, 0);
   EXPECT_EQ(device.max_qp_wr, 16384);
   EXPECT_EQ(device.max_cqe, 1 << 20);
   EXPECT_EQ(device.max_qp, 131'072);
