@@ -273,6 +273,46 @@ TEST_F(SharedTest, PromiseThatCannotBeKeptIsWaitedFor) {
   EXPECT_EQ(at_a().size(), 1u);
 }
 
+// MSG-16: the peer says that it waits, so it is not silent.
+TEST_F(SharedTest, PromiseThatCannotBeKeptIsNoSilence) {
+  PairOptions options = shared(0, 2);
+  options.exponential_retries = 1;
+  start(options);
+  receive(11, 0, 3000);
+  pair->settle();
+  send_bytes(1, 3000);
+  const std::array segments{source->at(0, 2000)};
+  pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
+  pair->run_for(seconds(2));
+  EXPECT_EQ(ids_of(at_a()), Ids{1});
+  receive(12, 0, 3000);
+  pair->run_for(milliseconds(10));
+  EXPECT_EQ(statuses_of(at_a()), Statuses{kSuccess});
+}
+
+// MSG-25: a message that is late has not been refused, and what waits behind it neither.
+TEST_F(OrderTest, MessageBehindOneThatIsLateHasNotBeenRefused) {
+  PairOptions options{};
+  options.a.requester.rnr_retry = 0;
+  options.b.responder.rnr_timer = 1;
+  start(options);
+  receive(11, 0, 100);
+  pair->settle();
+  pair->loses_writes_to[1] = true;
+  send_bytes(1, 100);
+  send_bytes(2, 100);
+  pair->run_for(microseconds(20));
+  pair->loses_writes_to[1] = false;
+  std::vector<Completion> received;
+  for (int i = 0; i < 100'000 && received.empty(); ++i) {
+    pair->run_for(microseconds(1));
+    received = at_b();
+  }
+  receive(12, 0, 100);
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), (Statuses{kSuccess, kSuccess}));
+}
+
 // MSG-29: a promise that others have used up is no receive either.
 TEST_F(SharedTest, PromiseThatCannotBeKeptCountsAsReceiverNotReady) {
   PairOptions options = shared(0, 2);

@@ -304,6 +304,7 @@ void Requester::retire() {
       return;
     }
     complete(oldest, Status::kSuccess);
+    if (takes_receive(oldest.opcode)) ++retired_sequence_;
     ++first_;
   }
 }
@@ -342,7 +343,7 @@ void Requester::flush(std::optional<Status> unattributed) {
 
 void Requester::forget() {
   first_ = next_ = posted_;
-  next_sequence_ = limit_ = asked_ = answered_ = 0;
+  next_sequence_ = retired_sequence_ = limit_ = asked_ = answered_ = 0;
   peer_depth_ = 0;
   peer_is_known_ = false;
   ask_answered_ = true;

@@ -104,9 +104,10 @@ void MessageJudge::check_before(Side sender, std::size_t queue_pair, std::size_t
     if (index == sent) break;
   }
   if (!requests_[sent].plan->fenced) return;
-  for (std::size_t i = q.completed; i < q.requests.size() && q.requests[i] != sent; ++i) {
-    const Request& before = requests_[q.requests[i]];
-    if (before.plan->is_read()) check_answer(q, before);
+  for (const std::size_t index : q.requests) {
+    if (index == sent) break;
+    const Request& before = requests_[index];
+    if (!before.done && before.plan->is_read()) check_answer(q, before);
   }
 }
 
