@@ -294,17 +294,18 @@ TEST_F(SharedTest, PromiseThatCannotBeKeptIsNoSilence) {
 TEST_F(OrderTest, MessageBehindOneThatIsLateHasNotBeenRefused) {
   PairOptions options{};
   options.a.requester.rnr_retry = 0;
-  options.b.responder.rnr_timer = 1;
+  options.b.responder.rnr_timer = 20;  // 10.24 ms
   start(options);
   receive(11, 0, 100);
   pair->settle();
-  pair->loses_writes_to[1] = true;
+  pair->loses_writes_to[1] = 100;
   send_bytes(1, 100);
   send_bytes(2, 100);
-  pair->run_for(microseconds(20));
-  pair->loses_writes_to[1] = false;
+  pair->run_for(milliseconds(30));
+  EXPECT_TRUE(at_a().empty());
+  pair->loses_writes_to[1] = SIZE_MAX;
   std::vector<Completion> received;
-  for (int i = 0; i < 100'000 && received.empty(); ++i) {
+  for (int i = 0; i < 1'000'000 && received.empty(); ++i) {
     pair->run_for(microseconds(1));
     received = at_b();
   }
