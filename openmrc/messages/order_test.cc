@@ -353,6 +353,23 @@ TEST_F(SharedTest, ReceiveThatComesInTimeEndsTheWait) {
   }
 }
 
+// MSG-42: a message without bytes needs no memory, also if it had to wait.
+TEST_F(SharedTest, MessageWithoutBytesNeedsNoKey) {
+  start(shared(0, 2));
+  receive(11, 0, 100);
+  pair->settle();
+  for (const std::size_t qp : {0u, 1u}) pair->send(pair->a(), {.id = qp}, qp);
+  pair->settle();
+  for (WorkId id = 12; id < 14; ++id) {
+    const std::array segments{target->at(0, 100)};
+    pair->receive(pair->b(), id, segments, false);
+    pair->settle();
+    send({.id = 3});
+    pair->settle();
+  }
+  EXPECT_EQ(statuses_of(at_b()), Statuses(3, kSuccess));
+}
+
 // MSG-44
 TEST_F(SharedTest, LastReceiveIsAnnounced) {
   start(shared(0, 1));

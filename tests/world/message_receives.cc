@@ -78,7 +78,7 @@ void MessageJudge::check_message(Side side, std::size_t queue_pair, const Receiv
   const auto immediate =
       plan.opcode == Opcode::kSend ? std::nullopt : std::optional(wire::Immediate(plan.number));
   says(completion.immediate == immediate, "another immediate");
-  says(is_write || receive.plan->keys_ok, "in memory with a wrong key");
+  says(is_write || receive.plan->keys_ok || request.bytes.empty(), "in memory with a wrong key");
   says(is_write || request.bytes.size() <= receive.size, "it does not fit");
   if (!verdict_.ok()) return;
   ConstBytes left = is_write ? ConstBytes{} : request.bytes;
@@ -119,8 +119,9 @@ void MessageJudge::check_refused(Side side, std::size_t queue_pair, const Receiv
     return broken(side, queue_pair, "a refusal of nothing");
   }
   const Request& request = requests_[sender.messages[q.received]];
-  const bool is_right = status == Status::kLocalProtection ? !receive.plan->keys_ok
-                                                           : request.bytes.size() > receive.size;
+  const bool is_right = status == Status::kLocalProtection
+                            ? !receive.plan->keys_ok && !request.bytes.empty()
+                            : request.bytes.size() > receive.size;
   if (!is_right || request.plan->opcode == Opcode::kWriteWithImmediate) {
     return broken(
         side, queue_pair,
