@@ -61,7 +61,6 @@ class MessageJudge {
   void before_end(Side side, std::size_t queue_pair) {
     queue(side, queue_pair).ended_by_application = true;
   }
-  void check_deadline(bool passed, const char* whose);
 
   [[nodiscard]] bool all_done() const;
   void finish();
@@ -97,7 +96,6 @@ class MessageJudge {
   }
   void broken(Side side, std::size_t queue_pair, const std::string& what);
   void plan_request(const PlannedRequest& plan);
-  void plan_memory();
   void fill_memory();
 
   // Requests.
