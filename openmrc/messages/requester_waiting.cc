@@ -109,8 +109,7 @@ Requester::Verdict Requester::on_credit(const core::MessageHandler::Part& part) 
     return Verdict::kTaken;
   }
   // MSG-25: it was as if the message had been sent and refused.
-  const bool next_has_none = next_sequence_ >= limit_ && next_sequence_ == retired_sequence_;
-  const bool has_none = sent_has_none_ || (next_has_none_ && next_has_none);
+  const bool has_none = sent_has_none_ || (next_has_none_ && next_sequence_ >= limit_);
   if (!ask_counts_ || !has_none) return Verdict::kTaken;
   ++rnr_answers_;
   rnr_exceeded_ = attributes_.rnr_retry < kRnrRetryForEver && rnr_answers_ > attributes_.rnr_retry;
