@@ -362,7 +362,7 @@ TEST_F(ErrorsTest, PeerThatDiesBeforeItsResponseIsNoticed) {
   PairOptions options{};
   options.exponential_retries = 3;
   start(options);
-  pair->loses_writes_to[0] = true;
+  pair->loses_writes_to[0] = 0;
   remote_bytes(1, Opcode::kRead, 100);
   pair->run_for(seconds(2));
   // The peer found A silent, and says that it has failed.

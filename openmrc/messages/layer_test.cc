@@ -137,6 +137,21 @@ TEST_F(LayerTest, WriteGoesToMemoryAndItsImmediateToAReceive) {
   EXPECT_EQ(ids_of(at_a()), (Ids{1, 2}));
 }
 
+// MSG-18: of several pieces, the length is that of all.
+TEST_F(LayerTest, WriteInPiecesHasTheLengthOfAll) {
+  const std::array pieces{source->at(10000, 9000), source->at(19000, 1000)};
+  receive(11, 0, 0);
+  SendRequest request = remote(1, Opcode::kWriteWithImmediate, pieces);
+  request.remote_address += 10000;
+  send(request);
+  pair->settle();
+  const auto received = at_b();
+  ASSERT_EQ(ids_of(received), Ids{11});
+  EXPECT_EQ(received[0].length, 10000u);
+  EXPECT_FALSE(received[0].solicited);
+  EXPECT_TRUE(same(10000, 10000, 10000));
+}
+
 // MSG-18: the sender says whether the receiver is to be woken.
 TEST_F(LayerTest, WriteThatIsSolicitedSaysSo) {
   const std::array one{source->at(0, 3000)};

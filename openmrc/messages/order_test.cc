@@ -273,6 +273,47 @@ TEST_F(SharedTest, PromiseThatCannotBeKeptIsWaitedFor) {
   EXPECT_EQ(at_a().size(), 1u);
 }
 
+// MSG-16: the peer says that it waits, so it is not silent.
+TEST_F(SharedTest, PromiseThatCannotBeKeptIsNoSilence) {
+  PairOptions options = shared(0, 2);
+  options.exponential_retries = 1;
+  start(options);
+  receive(11, 0, 3000);
+  pair->settle();
+  send_bytes(1, 3000);
+  const std::array segments{source->at(0, 2000)};
+  pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
+  pair->run_for(seconds(2));
+  EXPECT_EQ(ids_of(at_a()), Ids{1});
+  receive(12, 0, 3000);
+  pair->run_for(milliseconds(10));
+  EXPECT_EQ(statuses_of(at_a()), Statuses{kSuccess});
+}
+
+// MSG-25: a message that is late has not been refused, and what waits behind it neither.
+TEST_F(OrderTest, MessageBehindOneThatIsLateHasNotBeenRefused) {
+  PairOptions options{};
+  options.a.requester.rnr_retry = 0;
+  options.b.responder.rnr_timer = 20;  // 10.24 ms
+  start(options);
+  receive(11, 0, 100);
+  pair->settle();
+  pair->loses_writes_to[1] = 100;
+  send_bytes(1, 100);
+  send_bytes(2, 100);
+  pair->run_for(milliseconds(30));
+  EXPECT_TRUE(at_a().empty());
+  pair->loses_writes_to[1] = SIZE_MAX;
+  std::vector<Completion> received;
+  for (int i = 0; i < 1'000'000 && received.empty(); ++i) {
+    pair->run_for(microseconds(1));
+    received = at_b();
+  }
+  receive(12, 0, 100);
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), (Statuses{kSuccess, kSuccess}));
+}
+
 // MSG-29: a promise that others have used up is no receive either.
 TEST_F(SharedTest, PromiseThatCannotBeKeptCountsAsReceiverNotReady) {
   PairOptions options = shared(0, 2);
@@ -310,6 +351,23 @@ TEST_F(SharedTest, ReceiveThatComesInTimeEndsTheWait) {
     EXPECT_EQ(statuses_of(at_a()), Statuses(id == 12 ? 2 : 1, kSuccess));
     pair->send(pair->a(), {.id = 2, .segments = segments}, 1);
   }
+}
+
+// MSG-42: a message without bytes needs no memory, also if it had to wait.
+TEST_F(SharedTest, MessageWithoutBytesNeedsNoKey) {
+  start(shared(0, 2));
+  receive(11, 0, 100);
+  pair->settle();
+  for (const std::size_t qp : {0u, 1u}) pair->send(pair->a(), {.id = qp}, qp);
+  pair->settle();
+  for (WorkId id = 12; id < 14; ++id) {
+    const std::array segments{target->at(0, 100)};
+    pair->receive(pair->b(), id, segments, false);
+    pair->settle();
+    send({.id = 3});
+    pair->settle();
+  }
+  EXPECT_EQ(statuses_of(at_b()), Statuses(3, kSuccess));
 }
 
 // MSG-44

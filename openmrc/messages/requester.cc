@@ -169,9 +169,11 @@ Posted Requester::post_request(std::int64_t number, Instant now) {
   return posted;
 }
 
-// MSG-18: the immediate of a WRITE says itself that it is solicited; MRC's own has no place for it.
+// MSG-18: an immediate of MRC's own says neither that it is solicited, nor how long the pieces
+// before it were.
 bool Requester::has_notice(const Work& work) {
-  return work.opcode == Opcode::kWriteWithImmediate && work.solicited;
+  const bool has_pieces = !work.is_copied && work.segments > 1 && work.length > 0;
+  return work.opcode == Opcode::kWriteWithImmediate && (work.solicited || has_pieces);
 }
 
 // MSG-8: pieces that are too long to be gathered are writes of their own.
@@ -207,7 +209,7 @@ Posted Requester::post_data(std::int64_t number, Instant now) {
 Posted Requester::post_notice(std::int64_t number, Instant now) {
   Work& sending = work(number);
   const Name name{.kind = Kind::kWriteNotice,
-                  .solicited = true,
+                  .solicited = sending.solicited,
                   .sequence = sending.sequence,
                   .offset = sending.posted_bytes};
   const Posted posted = post_to_core(link_, now,
@@ -302,6 +304,7 @@ void Requester::retire() {
       return;
     }
     complete(oldest, Status::kSuccess);
+    if (takes_receive(oldest.opcode)) ++retired_sequence_;
     ++first_;
   }
 }
@@ -340,7 +343,7 @@ void Requester::flush(std::optional<Status> unattributed) {
 
 void Requester::forget() {
   first_ = next_ = posted_;
-  next_sequence_ = limit_ = asked_ = answered_ = 0;
+  next_sequence_ = retired_sequence_ = limit_ = asked_ = answered_ = 0;
   peer_depth_ = 0;
   peer_is_known_ = false;
   ask_ = 0;

@@ -122,6 +122,7 @@ class Requester {
 
   // What takes a receive at the peer.
   std::int64_t next_sequence_ = 0;
+  std::int64_t retired_sequence_ = 0;  // those below are complete
   std::int64_t limit_ = 0;
   // READs and atomic operations: asked for, and answered. Which request each belongs to.
   std::int64_t asked_ = 0;

@@ -27,8 +27,11 @@ void Requester::stop_waiting() {
 bool Requester::wait(Instant now) {
   const bool for_ever = attributes_.rnr_retry >= kRnrRetryForEver;
   // What was sent is retransmitted, so that a dead peer is noticed; with patience that is all.
-  const bool for_receive = next_has_none_ || (sent_has_none_ && !for_ever);
-  const bool for_answer = asked_ > answered_ || (next_ < posted_ && !peer_is_known_);
+  // While another is on its way to the peer, nobody knows what there will be for the next.
+  const bool is_alone = next_sequence_ == retired_sequence_;
+  const bool for_receive = (next_has_none_ && is_alone) || (sent_has_none_ && !for_ever);
+  const bool for_answer =
+      next_has_none_ || asked_ > answered_ || (next_ < posted_ && !peer_is_known_);
   if (!for_receive && !for_answer) {
     stop_waiting();
     return true;

@@ -44,8 +44,13 @@ Responder::Verdict Responder::on_send_part(const Name& name, const Part& part) {
 }
 
 Responder::Verdict Responder::on_send(const Name& name, const Delivery& delivery) {
-  if (name.sequence != Sequence{} + arrived_) return Verdict::kInvalid;
-  return arrive({.length = std::uint64_t{name.offset} + delivery.length,
+  const std::uint64_t length = std::uint64_t{name.offset} + delivery.length;
+  // Without bytes there is nothing that they could come after.
+  const bool is_odd = delivery.length == 0 && name.offset != 0;
+  if (name.sequence != Sequence{} + arrived_ || length > kMessageMax || is_odd) {
+    return Verdict::kInvalid;
+  }
+  return arrive({.length = length,
                  .immediate = delivery.immediate,
                  .has_immediate = name.has_immediate,
                  .solicited = name.solicited});
@@ -89,7 +94,7 @@ Responder::Verdict Responder::finish(const Arrival& arrival) {
   const ReceiveQueue::Receive& receive = receives_[slot];
   // MSG-42
   const bool too_long = receive.too_short || (!arrival.is_write && arrival.length > receive.size);
-  if (!arrival.is_write && !receive.keys_ok) {
+  if (!arrival.is_write && arrival.length > 0 && !receive.keys_ok) {
     complete(slot, arrival, Status::kLocalProtection);
     return Verdict::kCannotOperate;
   }

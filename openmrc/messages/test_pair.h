@@ -250,7 +250,7 @@ class Pair {
   void carry(std::size_t to, const core::Transmit& transmit) {
     ++packets_sent;
     const auto* write = std::get_if<wire::RdmaWrite>(&transmit.packet.transport.body);
-    if (write != nullptr && loses_writes_to[to]) return;
+    if (write != nullptr && write->payload.size() >= loses_writes_to[to]) return;
     if (weather.cut || rng_.below(1000) < weather.lost_per_mille) return;
     Packet packet{.to = to, .transmit = transmit, .payload = {}};
     if (write != nullptr) {
@@ -291,7 +291,8 @@ class Pair {
 
  public:
   Weather weather;
-  std::array<bool, 2> loses_writes_to{};  // by side; acknowledgements arrive
+  // Writes to a side with so many bytes are lost; acknowledgements arrive.
+  std::array<std::size_t, 2> loses_writes_to{SIZE_MAX, SIZE_MAX};
   std::uint64_t packets_sent = 0;
 
  private:

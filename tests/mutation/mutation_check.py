@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts deliberate bugs into the core, one at a time, and sees whether the tests notice.
+"""Puts deliberate bugs into the libraries, one at a time, and sees whether the tests notice.
 
     tests/mutation/mutation_check.py --list              are all of them still applicable?
     tests/mutation/mutation_check.py [--only TEXT] [--report FILE]
@@ -19,17 +19,23 @@ from mutations import MUTATIONS
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "mutation"
 # What each judge is called, how it is run, and how long it may take.
-JUDGES = [
-    ("unit tests", ["openmrc/core/core_test", "--gtest_brief=1"], 120),
-    ("seeds", ["tests/world/mrc-chaos", "--quiet", "--count", "3000"], 120),
-    ("published behaviour", ["tests/world/published_behaviour_test", "--gtest_brief=1"], 120),
-]
+JUDGES = {
+    "core": [
+        ("unit tests", ["openmrc/core/core_test", "--gtest_brief=1"], 120),
+        ("seeds", ["tests/world/mrc-chaos", "--quiet", "--count", "3000"], 120),
+        ("published behaviour", ["tests/world/published_behaviour_test", "--gtest_brief=1"], 120),
+    ],
+    "messages": [
+        ("seeds", ["tests/world/mrc-chaos", "--messages", "--quiet", "--count", "3000"], 120),
+        ("unit tests", ["openmrc/messages/messages_test", "--gtest_brief=1"], 120),
+    ],
+}
 
 
 def applicable():
     bad = 0
     for mutation in MUTATIONS:
-        count = (ROOT / "openmrc/core" / mutation.file).read_text().count(mutation.old)
+        count = mutation.path(ROOT).read_text().count(mutation.old)
         if count != 1:
             print(f"{mutation.file}: '{mutation.name}': its text occurs {count} times")
             bad += 1
@@ -67,7 +73,7 @@ def run(command, seconds, cwd):
         return -1, "took too long"
 
 
-def build(tree, out, judges=JUDGES):
+def build(tree, out, judges):
     targets = [Path(command[0]).name for _, command, _ in judges]
     code, text = run(["cmake", "--build", str(out), "--target", *targets], 1200, tree)
     return code == 0, text
@@ -87,10 +93,10 @@ def why(name, code, text):
     return f"{name}: exit code {code}" if code != -1 else f"{name}: never ends"
 
 
-def judge(tree, out, until_caught=False):
+def judge(tree, out, judges, until_caught=False):
     """What notices it. A judge is built when it is its turn."""
     caught = []
-    for one in JUDGES:
+    for one in judges:
         name, command, seconds = one
         if until_caught and caught:
             break
@@ -106,7 +112,7 @@ def judge(tree, out, until_caught=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="only check that each can be applied")
-    parser.add_argument("--only", help="only those whose name contains this")
+    parser.add_argument("--only", help="only those whose library and name, 'core: ...', contain this")
     parser.add_argument("--until-caught", action="store_true",
                         help="ask no more judges once one has noticed it: a third of the time")
     parser.add_argument("--report", type=Path, help="write a table in Markdown")
@@ -119,24 +125,24 @@ def main():
     tree, out = copy_tree(), WORK / "build"
     subprocess.run(["cmake", "-S", str(tree), "-B", str(out), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                     "-DCMAKE_CXX_FLAGS_RELEASE=-O1"], check=True, capture_output=True)
-    ok, text = build(tree, out)
-    if not ok:
-        sys.exit(f"the tree does not build without any bug:\n{text[-3000:]}")
-    if found := judge(tree, out):
-        sys.exit(f"the tests fail without any bug: {found}")
+    chosen = [one for one in MUTATIONS if options.only is None or options.only in f"{one.library}: {one.name}"]
+    for library in {one.library for one in chosen}:
+        ok, text = build(tree, out, JUDGES[library])
+        if not ok:
+            sys.exit(f"the tree does not build without any bug:\n{text[-3000:]}")
+        if found := judge(tree, out, JUDGES[library]):
+            sys.exit(f"the tests fail without any bug: {found}")
 
     rows, missed = [], 0
-    for mutation in MUTATIONS:
-        if options.only and options.only not in mutation.name:
-            continue
-        path = tree / "openmrc/core" / mutation.file
+    for mutation in chosen:
+        path = mutation.path(tree)
         original = path.read_text()
         path.write_text(original.replace(mutation.old, mutation.new))
-        caught = judge(tree, out, options.until_caught)
+        caught = judge(tree, out, JUDGES[mutation.library], options.until_caught)
         path.write_text(original)
         missed += not caught
         print(f"{'caught' if caught else 'MISSED':<8}{mutation.name:<60}{'; '.join(caught)}", flush=True)
-        rows.append(f"| {mutation.name} | `{mutation.file}` | {'<br>'.join(caught) or '**nothing**'} |")
+        rows.append(f"| {mutation.name} | `{mutation.where()}` | {'<br>'.join(caught) or '**nothing**'} |")
     print(f"{len(rows)} deliberate bugs, {missed} missed")
     if options.report:
         head = options.report.read_text().split("<!-- table -->")[0] if options.report.exists() else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Deliberate bugs. Each is a text that occurs once in a file of openmrc/core, and what to put there."""
+"""Deliberate bugs. Each is a text that occurs once in a file of a library, and what to put there."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,13 @@ class Mutation:
     file: str
     old: str
     new: str
+    library: str = "core"  # a folder of openmrc
+
+    def path(self, root):
+        return root / "openmrc" / self.library / self.file
+
+    def where(self):
+        return self.file if self.library == "core" else f"{self.library}/{self.file}"
 
 
 MUTATIONS = [
@@ -258,4 +265,50 @@ MUTATIONS = [
     Mutation("the least round trip is no shorter than a quarter of the configured one",
              "congestion/nscc.cc", "  least_rtt_ = rtt;\n",
              "  least_rtt_ = std::max(rtt, parameters_.base_rtt_min);\n"),
+
+    # The message layer.
+    *(Mutation(*bug, library="messages") for bug in [
+        ("a message is begun without a receive", "requester.cc",
+         "if (takes_receive(work.opcode)) return next_sequence_ < limit_;",
+         "if (takes_receive(work.opcode)) return next_sequence_ <= limit_;"),
+        ("a fence waits for nothing", "requester.cc",
+         "if (work.fenced && any_asked) return false;", ""),
+        ("more READs are outstanding than both ends allow", "requester.cc",
+         "return peer_is_known_ && asked_ - answered_ < depth;",
+         "return peer_is_known_ && asked_ - answered_ < depth + 1;"),
+        ("a READ is complete when it was asked for", "requester.cc",
+         "oldest.written < oldest.writes || !oldest.answered", "oldest.written < oldest.writes"),
+        ("a request is complete when its first piece was written", "requester.cc",
+         "oldest.written < oldest.writes ||", "oldest.written < std::min(oldest.writes, 1u) ||"),
+        ("what succeeds says so though nobody wants it", "requester.cc",
+         "if (status == Status::kSuccess && !work.signaled) return;", ""),
+        ("the bytes of a READ go to its first piece", "requester.cc",
+         "scatter(used_segments(*number), name.offset,", "scatter(used_segments(*number), 0,"),
+        ("an immediate of several pieces has the length of the last", "requester.cc",
+         "(work.solicited || has_pieces)", "work.solicited"),
+        ("a key of the layer's may be the user's", "requester.cc",
+         "(wraps || is_reserved)", "wraps"),
+        ("receivers that are not ready are waited for without limit", "requester_waiting.cc",
+         "rnr_exceeded_ = attributes_.rnr_retry < kRnrRetryForEver && rnr_answers_ > attributes_.rnr_retry;",
+         "rnr_exceeded_ = false;"),
+        ("a message behind one that is late counts as refused", "requester_waiting.cc",
+         "const bool is_alone = next_sequence_ == retired_sequence_;", "const bool is_alone = true;"),
+        ("receives are taken as packets come", "responder.cc",
+         "const ReceiveQueue::Slot slot = slots_[static_cast<std::size_t>(sequence - completed_)];",
+         "const ReceiveQueue::Slot slot = slots_[slots_.size() - 1];"),
+        ("a message that is too long is placed as far as it fits", "responder.cc",
+         "if (receive.too_short || !receive.keys_ok ||", "if (!receive.keys_ok ||"),
+        ("an atomic operation adds twice", "responder.cc",
+         "result = __atomic_fetch_add(value, request.operand, __ATOMIC_SEQ_CST);",
+         "result = __atomic_fetch_add(value, 2 * request.operand, __ATOMIC_SEQ_CST);"),
+        ("a READ may read what is not for it", "responder.cc",
+         "    if (!found) return Verdict::kNoAccess;\n    response.data = *found;",
+         "    if (!found) return Verdict::kTaken;\n    response.data = *found;"),
+        ("a shared queue that has receives again is not looked at", "layer.cc",
+         "    qp->is_lacking = false;\n    qp->touch();", "    qp->is_lacking = false;"),
+        ("who had no room is forgotten", "layer.cc",
+         "    without_room_.push(index);\n", ""),
+        ("receives stay after the end", "responder.cc",
+         "  while (!slots_.empty()) complete(slots_.pop(), {}, Status::kFlushed);\n", ""),
+    ]),
 ]

@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <atomic>
 #include <mutex>
 
+#include "tests/world/message_world.h"
 #include "tests/world/world.h"
 
 namespace {
@@ -30,10 +32,20 @@ struct Options {
   std::uint64_t seconds = 0;
   bool quiet = false;
   bool on_path = false;
+  bool messages = false;
+
+  [[nodiscard]] std::string_view kind() const {
+    if (messages) return " --messages";
+    return on_path ? " --on-path" : "";
+  }
 };
 
 WorldOptions world_of(const Options& options, std::uint64_t seed) {
   return options.on_path ? attacked_world(seed) : random_world(seed);
+}
+WorldResult run_seed(const Options& options, std::uint64_t seed) {
+  if (options.messages) return run_world(random_message_world(seed));
+  return run_world(world_of(options, seed));
 }
 
 struct Totals {
@@ -58,8 +70,8 @@ void print_counters(const WorldResult& result) {
 }
 
 // One seed, told in full; shrunk if it fails.
-int replay(const Options& how, std::uint64_t seed) {
-  const WorldOptions options = world_of(how, seed);
+template <class Options>
+int replay(std::uint64_t seed, const Options& options) {
   fmt::print("seed {}\n{}", seed, describe(options));
   std::fflush(stdout);  // it may take long
   const WorldResult result = run_world(options);
@@ -71,7 +83,7 @@ int replay(const Options& how, std::uint64_t seed) {
     fmt::print("no rule broken\n");
     return 0;
   }
-  const WorldOptions small = shrink(options);
+  const Options small = shrink(options);
   const WorldResult again = run_world(small);
   fmt::print("RULE BROKEN at {} ns: {}\n", result.when.raw(), *result.violation);
   fmt::print("shrunk to:\n{}  at {} ns: {}\n", describe(small), again.when.raw(),
@@ -84,7 +96,7 @@ void work(const Options& options, Totals& totals) {
     const std::uint64_t at = totals.next++;
     if (at >= options.count) return;
     const std::uint64_t seed = options.first + at;
-    const WorldResult result = run_world(world_of(options, seed));
+    const WorldResult result = run_seed(options, seed);
     totals.packets += result.packets;
     totals.succeeded += result.writes_succeeded;
     totals.failed += result.writes_failed;
@@ -92,7 +104,7 @@ void work(const Options& options, Totals& totals) {
     if (!result.violation) continue;
     const std::lock_guard lock(totals.mutex);
     fmt::print("\nseed {}: {}\n  replay: mrc-chaos --seed {}{}\n", seed, *result.violation, seed,
-               options.on_path ? " --on-path" : "");
+               options.kind());
     totals.violations.push_back(seed);
     if (totals.violations.size() >= 10) totals.stop = true;
   }
@@ -127,11 +139,11 @@ int hunt(const Options& options) {
   if (show) fmt::print(stderr, "\n");
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fmt::print(
-      "{} seeds from {} in {:.1f} s ({:.0f} a second): {} packets, {} writes done, {} failed, "
+      "{} seeds from {} in {:.1f} s ({:.0f} a second): {} packets, {} {} done, {} failed, "
       "{} seeds broke a rule\n",
       totals.done.load(), options.first, seconds, static_cast<double>(totals.done) / seconds,
-      totals.packets.load(), totals.succeeded.load(), totals.failed.load(),
-      totals.violations.size());
+      totals.packets.load(), totals.succeeded.load(), options.messages ? "requests" : "writes",
+      totals.failed.load(), totals.violations.size());
   return totals.violations.empty() ? 0 : 1;
 }
 
@@ -151,8 +163,13 @@ int run(int argc, char** argv) {
   app.add_flag("--quiet", options.quiet, "No progress bar");
   app.add_flag("--on-path", options.on_path,
                "Worlds with somebody on the path, who drops, delays, repeats and changes packets");
+  app.add_flag("--messages", options.messages,
+               "Worlds of the message layer: SEND, READ and atomic operations")
+      ->excludes("--on-path");
   CLI11_PARSE(app, argc, argv);
-  return seed ? replay(options, *seed) : hunt(options);
+  if (!seed) return hunt(options);
+  if (options.messages) return replay(*seed, random_message_world(*seed));
+  return replay(*seed, world_of(options, *seed));
 }
 
 }  // namespace

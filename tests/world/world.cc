@@ -7,6 +7,7 @@
 
 #include "openmrc/base/result.h"
 #include "openmrc/wire/decode.h"
+#include "tests/world/hosts.h"
 #include "tests/world/timeline.h"
 
 namespace openmrc::test {
@@ -16,13 +17,6 @@ constexpr std::uint64_t kRemoteBase = 0x7f00'0000'1000;  // what peers call the 
 constexpr std::size_t kSourceSize = 1 << 16;
 constexpr std::size_t kForbiddenSize = 4096;  // of memory that peers may not write to
 constexpr std::size_t kHeldMax = 256;         // what a paused host's NIC keeps
-
-constexpr core::EndpointLimits kSmall{.queue_pairs = 4096,
-                                      .memory_regions = 64,
-                                      .sends_outstanding = 4096,
-                                      .receives_outstanding = 4096,
-                                      .early_immediates = 4096,
-                                      .packets_in_flight = 65536};
 
 // What one step may send: several times the largest window of all queue pairs. More is a loop.
 constexpr std::uint64_t kPacketsPerStepMax = 100'000;
@@ -63,41 +57,6 @@ World::World(const WorldOptions& options)
 
 World::~World() = default;
 
-std::vector<wire::Ipv6Address> World::addresses(Side side) const {
-  std::vector<wire::Ipv6Address> list;
-  for (std::size_t plane = 0; plane < options_.planes; ++plane) {
-    const auto host = static_cast<std::uint16_t>(1 + index_of(side));
-    list.push_back(
-        wire::Ipv6Address::of({0xfd00, 0, 0, 0, 0, 0, static_cast<std::uint16_t>(plane), host}));
-  }
-  return list;
-}
-
-core::EvProfile World::make_profile() const {
-  const core::EvProfileOptions evs{.min_active = options_.min_active,
-                                   .active_per_plane = options_.active_per_plane};
-  core::EvFormat format;
-  std::vector<core::EvField> fields;
-  // MRC 9.3.4, or MRC 9.2, 9.3.5: a world has one kind of path or the other.
-  if (options_.srv6) {  // block, plane-less uSID chosen by the EV, and the rest left to the overlay
-    format = {.mode = core::EvFormatMode::kSrv6, .slot_widths = {32, 16, 16, 16, 16, 16, 16}};
-    fields = {{.width = 32, .init = 0xfcbbbb00, .min = 0, .max = 0, .mask = 0},
-              {.width = 16, .init = 0x0100, .min = 0, .max = 0xff, .mask = 0x00ff}};
-  } else {
-    format = {.mode = core::EvFormatMode::kStev, .slot_widths = {16, 16}};
-    fields = {{.width = 16, .init = 0, .min = 0, .max = 0xffff, .mask = 0xffff},
-              {.width = 16, .init = 0xc000, .min = 0, .max = 0x3fff, .mask = 0x3fff}};
-  }
-  auto profile = core::EvProfile::generated({.format = format,
-                                             .fields = fields,
-                                             .count = options_.planes * options_.evs_per_plane,
-                                             .planes = options_.planes,
-                                             .seed = options_.seed,
-                                             .options = evs});
-  OPENMRC_CHECK(profile.has_value(), "the profile of a world is valid");
-  return std::move(*profile);
-}
-
 void World::plan_writes() {
   std::array<std::size_t, 2> sizes{};
   for (const PlannedWrite& plan : options_.writes) sizes[index_of(other(plan.side))] += plan.length;
@@ -136,13 +95,13 @@ void World::plan_actions() {
 void World::start_host(Side side) {
   Host& h = host(side);
   h.endpoint = std::make_unique<core::Endpoint>(
-      core::EndpointSettings{.addresses = addresses(side),
+      core::EndpointSettings{.addresses = addresses_of(options_, side),
                              .sack = options_.sack,
                              .ev_burst = options_.ev_burst,
                              .reorder_floor = options_.reorder_floor,
-                             .limits = kSmall},
+                             .limits = small_limits()},
       rng_.next());
-  h.ev_profile = h.endpoint->add_ev_profile(make_profile());
+  h.ev_profile = h.endpoint->add_ev_profile(profile_of(options_));
   h.cc_profile = h.endpoint->add_cc_profile(options_.congestion);
   h.domain = h.endpoint->create_protection_domain();
   const MutableBytes region = h.memory->region();
@@ -200,8 +159,8 @@ void World::connect_side(Side side, std::size_t queue_pair, Psn own_psn, Psn rem
   core::ReadyToRecvAttributes recv = options_.recv;
   recv.remote_qpn = host(other(side)).qpns[queue_pair];
   recv.remote_psn = remote_psn;
-  recv.remote_addresses = addresses(other(side));
-  if (options_.srv6) recv.path_overlay = wire::Ipv6Address::of({0, 0, 0, 0x200, 0x300, 0, 0, 0});
+  recv.remote_addresses = addresses_of(options_, other(side));
+  if (options_.srv6) recv.path_overlay = path_overlay();
   worked(h.endpoint->to_ready_to_recv(qpn, now_, recv));
   core::ReadyToSendAttributes send = options_.send;
   send.first_psn = own_psn;
@@ -454,25 +413,8 @@ void World::check_bounds(Side side) {
   }
 }
 
-// Whether the faults were so bad that a connection may fail: without them it must not.
 bool World::failure_is_excused() const {
-  if (rules_ == Rules::kUnderAttack) return true;
-  const std::int64_t unit = std::int64_t{1024} << options_.send.timeout;
-  const std::int64_t shortest =
-      unit *
-      (options_.send.linear_retries + (std::int64_t{2} << options_.send.exponential_retries)) / 4;
-  for (const Fault& fault : options_.faults) {
-    const bool lasts = fault.to.raw() - fault.from.raw() >= shortest;
-    // A burst may take one packet's retransmissions, all of them.
-    const bool harsh = fault.chance.denominator < 50 * fault.chance.numerator ||
-                       fault.kind == FaultKind::kBurstLoss;
-    if (fault.kind == FaultKind::kForge) continue;
-    // One dead path among many is what this protocol is for.
-    const bool is_one_path = fault.kind == FaultKind::kBlackHole && fault.ev.has_value();
-    if (is_one_path && options_.faults.size() == 1 && options_.evs_per_plane >= 4) continue;
-    if ((fault.kind < kFirstState && harsh) || lasts) return true;
-  }
-  return false;
+  return rules_ == Rules::kUnderAttack || excuses_failure(options_);
 }
 
 bool World::all_done() const {

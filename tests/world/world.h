@@ -86,8 +86,6 @@ class World {
   };
 
   Host& host(Side side) { return hosts_[index_of(side)]; }
-  [[nodiscard]] std::vector<wire::Ipv6Address> addresses(Side side) const;
-  [[nodiscard]] core::EvProfile make_profile() const;
   void plan_writes();
   void plan_actions();
   void start_host(Side side);

@@ -221,6 +221,9 @@ std::optional<Fatal> Requestor::on_nack(const Turn& turn, const wire::Nack& nack
   context.counters.add(Count::kNacksReceived);
   heard(turn);
   refused(turn, psn, neth.reason);
+  // MSG-16: the layer behind the queue pair says how long a message may wait for a receive.
+  const bool waits = neth.reason == wire::NackReason::kNoResource && turn.connection.messages;
+  if (waits) progressed(turn);
   // Congestion passes, and a responder that has no room now has some later (REL-79, REL-81).
   const bool is_retry = neth.reason == wire::NackReason::kPsnOutOfWindow &&
                         psn == sent().oldest() && packet.transmissions > 1;
