@@ -2,6 +2,7 @@
 #include "openmrc/host/host.h"
 
 #include <fmt/core.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <iterator>
@@ -520,6 +521,12 @@ std::uint64_t Host::count_of(datapath::Count count) const {
     });
   }
   return sum;
+}
+
+void Host::help() {
+  bool any = false;
+  for (const auto& shard : shards_) any = shard->help() || any;
+  if (!any) sched_yield();
 }
 
 void Host::on_event(const core::Event& event) {

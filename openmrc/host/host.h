@@ -245,10 +245,9 @@ class Host {
   Result<std::unique_ptr<SharedReceiveQueue>, Error> create_shared_receive_queue(
       const messages::QueueOptions& options, MessageSink& sink);
 
-  // A thread that waits for something makes progress itself, where no other one does.
-  void help() {
-    for (const auto& shard : shards_) shard->help();
-  }
+  // A thread that polls makes progress itself, where no other one does. Where there is none to be
+  // made, whoever shares its processor, such as a thread of a shard or the peer, goes first.
+  void help();
 
   // A request of a controller by a path of its own choice; the answer is an event (see open()).
   bool send_request(const core::DirectRequest& request);

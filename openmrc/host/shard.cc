@@ -109,12 +109,12 @@ bool Shard::progress() {
   return round();
 }
 
-void Shard::help() {
+bool Shard::help() {
   home_.check();
   const std::unique_lock next(next_, std::try_to_lock);
-  if (!next) return;
+  if (!next) return false;
   const std::unique_lock owner(mutex_, std::try_to_lock);
-  if (owner) (void)round();
+  return owner && round();
 }
 
 void Shard::sleep(Duration at_most) {

@@ -114,8 +114,8 @@ class Shard {
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
-  // The same, unless somebody else is at it.
-  void help();
+  // The same, unless somebody else is at it, which is not waited for.
+  bool help();
   // Until something may have happened.
   void sleep(Duration at_most);
   // Readable when progress() has something to do.

@@ -131,10 +131,12 @@ void MessageWorld::connect(Side side, std::size_t queue_pair) {
   recv.remote_psn = psns_[index_of(other(side))][queue_pair];
   recv.remote_addresses = addresses_of(options_.network, other(side));
   if (options_.network.srv6) recv.path_overlay = path_overlay();
+  messages::ResponderAttributes responder = options_.hosts[index_of(side)].responder;
+  responder.answers = options_.network.send;
   const bool done =
       h.layer->to_init(
           qpn, {.domain = h.domain, .ev_profile = h.ev_profile, .cc_profile = h.cc_profile}, {}) &&
-      h.layer->to_ready_to_recv(qpn, now_, recv, options_.hosts[index_of(side)].responder);
+      h.layer->to_ready_to_recv(qpn, now_, recv, responder);
   OPENMRC_CHECK(done, "a world's connection can be made");
 }
 
