@@ -55,8 +55,7 @@ SharedReceiveQueue::Posted SharedReceiveQueue::post(
 }
 
 void SharedReceiveQueue::set_limit(std::size_t limit) {
-  shard_.run_messages(
-      [&](messages::Layer& layer, Instant) { layer.set_shared_limit(id_, limit); });
+  shard_.run_messages([&](messages::Layer& layer, Instant) { layer.set_shared_limit(id_, limit); });
 }
 
 MessageQueuePair::~MessageQueuePair() {
@@ -117,8 +116,7 @@ Result<void, core::ModifyError> MessageQueuePair::to_error() {
 }
 
 Result<void, core::ModifyError> MessageQueuePair::to_reset() {
-  return shard_.run_messages(
-      [&](messages::Layer& layer, Instant) { return layer.to_reset(qpn_); });
+  return shard_.run_messages([&](messages::Layer& layer, Instant) { return layer.to_reset(qpn_); });
 }
 
 MessageQueuePair::Posted MessageQueuePair::post_sends(

@@ -305,8 +305,7 @@ bool Shard::serve_messages() {
   }
   while (const auto completion = messages_.poll_completion()) {
     const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
-    MessageSink* sink =
-        index < destinations_.size() ? destinations_[index].messages : nullptr;
+    MessageSink* sink = index < destinations_.size() ? destinations_[index].messages : nullptr;
     if (sink != nullptr) sink->on_completion(*completion);
     any = true;
   }

@@ -29,8 +29,8 @@
 
 namespace openmrc::host {
 
-// Where queue pairs and shared receive queues with messages report. Called while the shard waits: it
-// is quick and does not call the runtime, except for texts.
+// Where queue pairs and shared receive queues with messages report. Called while the shard waits:
+// it is quick and does not call the runtime, except for texts.
 class MessageSink {
  public:
   virtual void on_completion(const messages::Completion& completion) = 0;
@@ -210,8 +210,8 @@ class Shard {
   core::Endpoint endpoint_;
   messages::Layer messages_;
   Qpn first_qpn_;
-  std::vector<Port> ports_;                 // by plane
-  std::vector<Destinations> destinations_;  // by queue pair number, from first_qpn_ on
+  std::vector<Port> ports_;                  // by plane
+  std::vector<Destinations> destinations_;   // by queue pair number, from first_qpn_ on
   std::vector<MessageSink*> shared_queues_;  // by number
   std::vector<core::Transmit> transmits_;
   std::vector<datapath::Outgoing> outgoing_;

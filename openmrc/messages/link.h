@@ -42,7 +42,7 @@ struct Link {
   core::Endpoint& endpoint;
   core::GrowingRing<Completion>& completions;
   Qpn qpn{};
-  Psn peer_first_psn{};  // of what the peer sends
+  Psn peer_first_psn{};             // of what the peer sends
   mutable bool lacks_room = false;  // the endpoint refused a write (MSG-28)
 };
 

@@ -7,13 +7,11 @@ namespace openmrc::libmrc {
 
 Result<std::uint32_t, host::Error> MemoryTable::add(host::Host& runtime, const Request& request) {
   const std::lock_guard lock(mutex_);
-  auto region = runtime.register_memory(
-      request.bytes,
-      {.domain = request.domain,
-       .address = request.address,
-       .remote_write = request.remote_write,
-       .remote_read = request.remote_read,
-       .remote_atomic = request.remote_atomic});
+  auto region = runtime.register_memory(request.bytes, {.domain = request.domain,
+                                                        .address = request.address,
+                                                        .remote_write = request.remote_write,
+                                                        .remote_read = request.remote_read,
+                                                        .remote_atomic = request.remote_atomic});
   if (!region) return failure(std::move(region.error()));
   const std::uint32_t key = (*region)->remote().rkey;
   Slot& slot = slots_[slot_of(key)];

@@ -174,15 +174,14 @@ class RcEnd {
 };
 
 // The next so many completions, in order; fewer if they do not come in time.
-inline std::vector<ibv_wc> completions(ibv_cq* cq, std::size_t count,
-                                       std::chrono::milliseconds patience =
-                                           std::chrono::seconds(20)) {
+inline std::vector<ibv_wc> completions(
+    ibv_cq* cq, std::size_t count, std::chrono::milliseconds patience = std::chrono::seconds(20)) {
   std::vector<ibv_wc> all;
   const auto end = std::chrono::steady_clock::now() + patience;
   while (all.size() < count && std::chrono::steady_clock::now() < end) {
     std::array<ibv_wc, 16> some;
-    const int got = ibv_poll_cq(cq, static_cast<int>(std::min(some.size(), count - all.size())),
-                                some.data());
+    const int got =
+        ibv_poll_cq(cq, static_cast<int>(std::min(some.size(), count - all.size())), some.data());
     if (got < 0) break;
     all.insert(all.end(), some.begin(), some.begin() + got);
     if (got == 0) std::this_thread::yield();

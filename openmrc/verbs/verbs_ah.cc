@@ -12,8 +12,7 @@ namespace openmrc::libmrc::soft_verbs {
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   Device& device = *device_of(pd->context);
   if (attributes->is_global == 0 || attributes->port_num < 1 ||
-      attributes->port_num > device.ports() ||
-      attributes->grh.sgid_index >= device.gids()) {
+      attributes->port_num > device.ports() || attributes->grh.sgid_index >= device.gids()) {
     return null(EINVAL);
   }
   auto destination = device.destination_of(gid_of(attributes->grh.dgid));

@@ -44,8 +44,7 @@ Counted counted(const ibv_async_event& event) {
     case IBV_EVENT_PATH_MIG_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED: {
       SoftQueuePair& qp = soft(*event.element.qp);
-      return {&qp, &qp.verbs.mutex, &qp.verbs.cond, &qp.events_fetched,
-              &qp.verbs.events_completed};
+      return {&qp, &qp.verbs.mutex, &qp.verbs.cond, &qp.events_fetched, &qp.verbs.events_completed};
     }
     case IBV_EVENT_SRQ_ERR:
     case IBV_EVENT_SRQ_LIMIT_REACHED: {

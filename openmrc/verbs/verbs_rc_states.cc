@@ -138,8 +138,8 @@ int ReliableConnection::to_ready_to_recv(const ibv_qp_attr& attributes) {
   const host::MessageQueuePair::Peer remote{.qpn = Qpn(attributes.dest_qp_num & kNumberMask),
                                             .psn = Psn(attributes.rq_psn & kNumberMask),
                                             .mtu = 128U << attributes.path_mtu};
-  const auto timer = static_cast<messages::RnrTimer>(attributes.min_rnr_timer &
-                                                     messages::kRnrTimerMax);
+  const auto timer =
+      static_cast<messages::RnrTimer>(attributes.min_rnr_timer & messages::kRnrTimerMax);
   return error_number(
       runtime_->to_ready_to_recv(*peer, remote, {.depth = depth, .rnr_timer = timer}));
 }

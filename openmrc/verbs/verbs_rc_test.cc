@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reliable connections as programs of InfiniBand use them: what arrives, in which order, and what is
-// said when it cannot.
+// Reliable connections as programs of InfiniBand use them: what arrives, in which order, and what
+// is said when it cannot.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -546,8 +546,7 @@ TEST_F(RcShared, ManyTakeFromOne) {
       for (std::size_t n = 0; n < kEach; ++n) {
         EXPECT_EQ(received[n].status, IBV_WC_SUCCESS);
         EXPECT_EQ(received[n].qp_num, receivers[i]->qp->qp_num);
-        EXPECT_TRUE(
-            same(*senders[i], n * 1000, *receivers[0], received[n].wr_id * 1000, 1000));
+        EXPECT_TRUE(same(*senders[i], n * 1000, *receivers[0], received[n].wr_id * 1000, 1000));
         EXPECT_FALSE(taken.at(received[n].wr_id));
         taken.at(received[n].wr_id) = true;
       }
@@ -660,8 +659,8 @@ TEST_F(RcChannel, SolicitedCompletionsOnly) {
   ASSERT_EQ(a->send(request(1, IBV_WR_SEND), {a->sge(0, 8)}), 0);
   EXPECT_EQ(completion(b->recv_cq).wr_id, 1U);
   EXPECT_FALSE(is_ready(20));
-  ASSERT_EQ(a->send(request(2, IBV_WR_SEND, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED), {a->sge(0, 8)}),
-            0);
+  ASSERT_EQ(
+      a->send(request(2, IBV_WR_SEND, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED), {a->sge(0, 8)}), 0);
   EXPECT_TRUE(is_ready(5000));
   expect_event(b->recv_cq);
 }
@@ -680,9 +679,9 @@ TEST_F(RcChannel, FailuresWakeEverybody) {
 TEST_F(RcData, AFencedSendCarriesWhatWasRead) {
   ASSERT_EQ(b->receive(1, {b->sge(500'000, 1000)}), 0);
   ASSERT_EQ(a->send(remote(1, IBV_WR_RDMA_READ, *b, 0, 0), {a->sge(100'000, 1000)}), 0);
-  ASSERT_EQ(a->send(request(2, IBV_WR_SEND, IBV_SEND_SIGNALED | IBV_SEND_FENCE),
-                    {a->sge(100'000, 1000)}),
-            0);
+  ASSERT_EQ(
+      a->send(request(2, IBV_WR_SEND, IBV_SEND_SIGNALED | IBV_SEND_FENCE), {a->sge(100'000, 1000)}),
+      0);
   EXPECT_EQ(completion(a->send_cq).wr_id, 2U);
   EXPECT_EQ(completion(b->recv_cq).status, IBV_WC_SUCCESS);
   EXPECT_TRUE(same(*b, 0, *b, 500'000, 1000));

@@ -30,7 +30,8 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   const auto runtime = device_of(pd->context)->runtime();
   if (!runtime) return null(EIO);
   auto made = std::make_unique<SoftSharedQueue>();
-  made->attributes = {.max_wr = asked.max_wr, .max_sge = std::max(asked.max_sge, 1U), .srq_limit = 0};
+  made->attributes = {
+      .max_wr = asked.max_wr, .max_sge = std::max(asked.max_sge, 1U), .srq_limit = 0};
   auto queue = (*runtime)->create_shared_receive_queue(
       {.requests = made->attributes.max_wr, .segments = made->attributes.max_sge}, made->sink);
   if (!queue) return null(ENOMEM);

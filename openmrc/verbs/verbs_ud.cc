@@ -176,9 +176,9 @@ int Datagrams::send_one(const ibv_send_wr& wr) {
   const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
   std::array<std::span<const std::byte>, kSgeMax> pieces;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::byte* data = is_inline ? reinterpret_cast<const std::byte*>(list[i].addr)
-                                      : memory_.table.find(list[i].lkey, memory_.domain,
-                                                           list[i].addr, list[i].length);
+    const std::byte* data =
+        is_inline ? reinterpret_cast<const std::byte*>(list[i].addr)
+                  : memory_.table.find(list[i].lkey, memory_.domain, list[i].addr, list[i].length);
     if (data == nullptr && list[i].length > 0) {
       complete_send(wr, IBV_WC_LOC_PROT_ERR);
       state_ = IBV_QPS_ERR;
@@ -190,9 +190,9 @@ int Datagrams::send_one(const ibv_send_wr& wr) {
   if (wr.opcode == IBV_WR_SEND_WITH_IMM) immediate = ntohl(wr.imm_data);
   const std::uint32_t qkey =
       (wr.wr.ud.remote_qkey & kOwnQkey) != 0 ? qkey_.load() : wr.wr.ud.remote_qkey;
-  const auto sent = runtime_->send(soft(*wr.wr.ud.ah).destination,
-                                   Qpn(wr.wr.ud.remote_qpn & kNumberMask), qkey, immediate,
-                                   std::span(pieces).first(list.size()));
+  const auto sent =
+      runtime_->send(soft(*wr.wr.ud.ah).destination, Qpn(wr.wr.ud.remote_qpn & kNumberMask), qkey,
+                     immediate, std::span(pieces).first(list.size()));
   // Where there is no room it is lost, as by any switch.
   const bool is_lost = !sent && sent.error() == host::PostError::kLimit;
   if (!sent && !is_lost) {

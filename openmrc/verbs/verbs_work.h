@@ -34,9 +34,9 @@ struct LocalMemory {
   bool find(std::span<const ibv_sge> list, Use use, messages::Segment* to) const {
     bool ok = true;
     for (const ibv_sge& sge : list) {
-      std::byte* data = sge.length == 0 ? nullptr
-                                        : table.find(sge.lkey, domain, sge.addr, sge.length,
-                                                     use == Use::kWrite);
+      std::byte* data =
+          sge.length == 0 ? nullptr
+                          : table.find(sge.lkey, domain, sge.addr, sge.length, use == Use::kWrite);
       ok = ok && (data != nullptr || sge.length == 0);
       *to++ = {.data = data, .length = sge.length};
     }
@@ -59,8 +59,7 @@ int post_receives(const LocalMemory& memory, ibv_recv_wr* first, ibv_recv_wr** b
         break;
       }
       const std::span list(wr->sg_list, static_cast<std::size_t>(wr->num_sge));
-      const bool keys_ok =
-          memory.find(list, LocalMemory::Use::kWrite, segments[count].data());
+      const bool keys_ok = memory.find(list, LocalMemory::Use::kWrite, segments[count].data());
       batch[count] = {.id = wr->wr_id,
                       .segments = std::span(segments[count]).first(list.size()),
                       .keys_ok = keys_ok};
