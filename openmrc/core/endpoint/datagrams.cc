@@ -11,11 +11,6 @@
 namespace openmrc::core {
 namespace {
 
-wire::Ipv6Address source_of(const wire::Packet& packet) {
-  if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) return route->source;
-  return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source);
-}
-
 std::size_t length_of(const DatagramRequest& request) {
   std::size_t length = 0;
   for (const ConstBytes piece : request.pieces) length += piece.size();

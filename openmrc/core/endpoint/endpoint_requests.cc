@@ -15,11 +15,6 @@ bool speaks_our_ip(const wire::Packet& packet, const wire::Ipv6Address& own) {
   return route == nullptr ? is_ipv4 : !is_ipv4 && !wire::is_mapped_ipv4(route->source);
 }
 
-wire::Ipv6Address source_of(const wire::Packet& packet) {
-  if (const auto* route = std::get_if<wire::Ipv6Route>(&packet.route)) return route->source;
-  return wire::mapped(std::get<wire::Ipv4Route>(packet.route).source);
-}
-
 }  // namespace
 
 // MRC 7.3: requests to the endpoint itself. They carry no connection, so they can do little: a
