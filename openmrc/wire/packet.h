@@ -179,7 +179,7 @@ struct Packet {
 Ev ev_of(const Packet& packet);
 
 // Mapped if it came over IPv4.
-inline Ipv6Address source_of(const Packet& packet) {
+inline Ipv6Address source_address(const Packet& packet) {
   if (const auto* route = std::get_if<Ipv6Route>(&packet.route)) return route->source;
   return mapped(std::get<Ipv4Route>(packet.route).source);
 }

@@ -95,7 +95,7 @@ void Datagrams::receive(Plane plane, const wire::Packet& packet, const wire::UdS
   if (datagram.deth.qkey != queue->qkey) return counters.add(Count::kDropQKey);
   if (datagram.payload.size() > queue->mtu) return counters.add(Count::kDropOversize);
   counters.add(Count::kDatagramsReceived);
-  queue->handler.on_datagram({.source = source_of(packet),
+  queue->handler.on_datagram({.source = wire::source_address(packet),
                               .plane = plane,
                               .source_qp = datagram.deth.source_qp,
                               .immediate = datagram.immediate,

@@ -24,7 +24,7 @@ void EndpointRequests::receive(Instant now, Plane plane, const wire::Packet& pac
   if (!speaks_our_ip(packet, state_.context.settings.addresses[plane.raw()])) {
     return state_.context.counters.add(Count::kDropUnknownPeer);
   }
-  const wire::Ipv6Address source = source_of(packet);
+  const wire::Ipv6Address source = wire::source_address(packet);
   if (!responses_.admits(source, now)) {
     return state_.context.counters.add(Count::kDropEndpointFlood);
   }
@@ -96,7 +96,7 @@ bool EndpointRequests::apply_port_status(Instant now, const wire::Ipv6Address& s
 // Whatever is answered that was not asked, or by somebody who was not, changes nothing (SEC-25).
 void EndpointRequests::receive(Instant now, Plane arrived_by, const wire::Packet& packet,
                                const wire::EndpointResponse& response) {
-  const wire::Ipv6Address source = source_of(packet);
+  const wire::Ipv6Address source = wire::source_address(packet);
   const bool known = probes_.take_answer(now, source, response.id) ||
                      take_status_answer(now, source, response.id) ||
                      take_asked_answer(now, arrived_by, source, response.id);
