@@ -25,40 +25,6 @@ bool is_written(const DeviceRoute& route, ScriptRoutes routes) {
   return routes == ScriptRoutes::kSegments && is_segment(route);
 }
 
-Lines port_lines(const Device& device, const DevicePort& port, std::uint32_t mtu,
-                 ScriptRoutes routes) {
-  Lines lines{fmt::format("link set dev {} mtu {} up", port.name, mtu),
-              fmt::format("address replace {} dev {} nodad", to_string(port.address), port.name)};
-  if (!port.far_mac.empty()) {
-    lines.push_back(fmt::format("neighbour replace {} lladdr {} dev {} nud permanent",
-                                to_string(port.far_address), port.far_mac, port.name));
-  }
-  if (port.own_address) {
-    lines.push_back(
-        fmt::format("address replace {} dev {} nodad", to_string(*port.own_address), port.name));
-  }
-  for (const DeviceRoute& route : port.routes) {
-    if (device.is_host() || is_written(route, routes)) {
-      lines.push_back("route replace " + iproute2_route(route, &port));
-    }
-  }
-  return lines;
-}
-
-Lines device_lines(const Device& device, ScriptRoutes routes) {
-  Lines lines{"link set dev lo up"};
-  if (!device.is_host()) {
-    lines.push_back(fmt::format("link set dev {} up", kSegmentInterface));
-    lines.push_back(fmt::format("link set dev {} up", kSegmentPeer));
-  }
-  for (const DeviceRoute& route : device.routes) {
-    if (device.is_host() || is_written(route, routes)) {
-      lines.push_back("route replace " + iproute2_route(route, nullptr));
-    }
-  }
-  return lines;
-}
-
 std::string heading(const Device& device) {
   return fmt::format(
       "#!/bin/sh -e\n"
@@ -118,12 +84,37 @@ std::string iproute2_route(const DeviceRoute& route, const DevicePort* port) {
 }
 
 std::vector<std::string> iproute2_port_lines(const Device& device, const DevicePort& port,
-                                             std::uint32_t mtu) {
-  return port_lines(device, port, mtu, ScriptRoutes::kAll);
+                                             std::uint32_t mtu, ScriptRoutes routes) {
+  Lines lines{fmt::format("link set dev {} mtu {} up", port.name, mtu),
+              fmt::format("address replace {} dev {} nodad", to_string(port.address), port.name)};
+  if (!port.far_mac.empty()) {
+    lines.push_back(fmt::format("neighbour replace {} lladdr {} dev {} nud permanent",
+                                to_string(port.far_address), port.far_mac, port.name));
+  }
+  if (port.own_address) {
+    lines.push_back(
+        fmt::format("address replace {} dev {} nodad", to_string(*port.own_address), port.name));
+  }
+  for (const DeviceRoute& route : port.routes) {
+    if (device.is_host() || is_written(route, routes)) {
+      lines.push_back("route replace " + iproute2_route(route, &port));
+    }
+  }
+  return lines;
 }
 
-std::vector<std::string> iproute2_device_lines(const Device& device) {
-  return device_lines(device, ScriptRoutes::kAll);
+std::vector<std::string> iproute2_device_lines(const Device& device, ScriptRoutes routes) {
+  Lines lines{"link set dev lo up"};
+  if (!device.is_host()) {
+    lines.push_back(fmt::format("link set dev {} up", kSegmentInterface));
+    lines.push_back(fmt::format("link set dev {} up", kSegmentPeer));
+  }
+  for (const DeviceRoute& route : device.routes) {
+    if (device.is_host() || is_written(route, routes)) {
+      lines.push_back("route replace " + iproute2_route(route, nullptr));
+    }
+  }
+  return lines;
 }
 
 std::vector<std::string> iproute2_once_lines(const Device& device, std::uint32_t block) {
@@ -176,9 +167,10 @@ std::string iproute2_script(const Device& device, const Site& site, std::uint32_
   for (const DevicePort& port : device.ports) {
     std::ranges::move(interface_lines(port), std::back_inserter(lines));
   }
-  std::ranges::move(device_lines(device, routes), std::back_inserter(lines));
+  std::ranges::move(iproute2_device_lines(device, routes), std::back_inserter(lines));
   for (const DevicePort& port : device.ports) {
-    std::ranges::move(port_lines(device, port, site.mtu, routes), std::back_inserter(lines));
+    std::ranges::move(iproute2_port_lines(device, port, site.mtu, routes),
+                      std::back_inserter(lines));
   }
   if (routes == ScriptRoutes::kAll) {
     lines.push_back(iproute2_way_up_line(device, [](std::string_view) { return true; }));

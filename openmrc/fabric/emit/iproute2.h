@@ -18,12 +18,21 @@ namespace openmrc::fabric {
 inline constexpr std::string_view kSegmentInterface = "sr0";
 inline constexpr std::string_view kSegmentPeer = "sr1";
 
+// Which routes a script has; a routing daemon may have the others.
+enum class ScriptRoutes : std::uint8_t {
+  kAll,
+  kSegments,  // only seg6local
+  kNone,
+};
+
 // One end of a cable with all that goes when it is set down; each line may be repeated.
 std::vector<std::string> iproute2_port_lines(const Device& device, const DevicePort& port,
-                                             std::uint32_t mtu);
+                                             std::uint32_t mtu,
+                                             ScriptRoutes routes = ScriptRoutes::kAll);
 // What depends on no cable.
-std::vector<std::string> iproute2_device_lines(const Device& device);
-// The same, and what may be there only once: to be left out when it is there.
+std::vector<std::string> iproute2_device_lines(const Device& device,
+                                               ScriptRoutes routes = ScriptRoutes::kAll);
+// Nor that, and may be there only once.
 std::vector<std::string> iproute2_once_lines(const Device& device, std::uint32_t block);
 // Packets to other racks by all uplinks that are up; empty if there is none.
 using PortTest = std::function<bool(std::string_view port)>;
@@ -37,12 +46,7 @@ std::vector<std::string> kernel_settings(const Device& device);
 // And for one that is there.
 std::vector<std::string> kernel_port_settings(const Device& device, const DevicePort& port);
 
-// Which routes a script has; a routing daemon may have the others.
-enum class ScriptRoutes : std::uint8_t {
-  kAll,
-  kSegments,  // only seg6local
-  kNone,
-};
+// A shell script that may be repeated.
 std::string iproute2_script(const Device& device, const Site& site, std::uint32_t block,
                             ScriptRoutes routes);
 

@@ -137,8 +137,7 @@ void check_names(const std::vector<std::pair<const PortNames*, std::uint32_t>>& 
       const std::string name = group->of(i);
       if (is_linux_port && (name.size() > kLinuxNameMax || name.find('/') != std::string::npos)) {
         errors.push_back(
-            fmt::format("'{}' is no name of an interface of Linux: at most {} "
-                        "characters, no /",
+            fmt::format("invalid interface name '{}': expected at most {} characters and no /",
                         name, kLinuxNameMax));
         return;
       }
