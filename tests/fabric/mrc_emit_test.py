@@ -167,5 +167,41 @@ class Judged(Emitted):
             jsonschema.validate(topology, schema)
 
 
+class Verify(Emitted):
+    """Without devices; tests/lab/verify.py has them."""
+
+    def ask(self, script):
+        path = self.folder / "device.sh"
+        path.write_text(script)
+        return mrc("verify", SMALL, "--device", "h3", "--run", f"sh {path}")
+
+    def test_mistakes_are_named(self):
+        for arguments, words in [
+                ([], "give either a FILE or --lab NAME"),
+                ([SMALL, "--lab", "x"], "give either a FILE or --lab NAME"),
+                ([SMALL, "--run", "true"], "--run must have {device} in it"),
+                ([SMALL, "--run", "true", "--device", "h99"], "'h99': no such host"),
+                (["--lab", "nowhere"], "no lab 'nowhere'")]:
+            done = mrc("verify", *arguments)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(words, done.stderr)
+
+    def test_a_device_that_says_nothing_useful_is_silent(self):
+        for script, words in [("exit 3", "failed"), ("echo no JSON", "'ip link' printed"),
+                              ("echo '\033[2Jfoe' >&2; exit 1", "failed:  [2Jfoe"),
+                              ("yes", "printed more than is read")]:
+            done = self.ask(script)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("h3         silent   ", done.stdout)
+            self.assertIn(words, done.stdout)
+            self.assertIn("0 differences on 0 of 1 device; 1 could not be asked.", done.stdout)
+
+    def test_an_empty_device_lacks_everything(self):
+        done = self.ask("echo '[]'")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("h3         missing  port p0", done.stdout)
+        self.assertIn("h3         missing  to fcbb:bb00::/32 ipproto 17 lookup 4791", done.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
