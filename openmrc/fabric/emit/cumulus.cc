@@ -13,14 +13,14 @@
 namespace openmrc::fabric {
 namespace {
 
-using Path = std::vector<std::string>;
+using NvuePath = std::vector<std::string>;
 
 // What `nv set A B C value` sets, as YAML: every word is a key below the one before. Commands that
 // share their first words follow each other.
 class NvueTree {
  public:
   // Without a value: the last word is a name of something that has no settings.
-  void set(Path path, std::string_view value = "{}") {
+  void set(NvuePath path, std::string_view value = "{}") {
     std::size_t common = 0;
     while (common < std::min(path.size(), last_.size()) && path[common] == last_[common]) ++common;
     for (std::size_t i = common; i < path.size(); ++i) {
@@ -32,7 +32,7 @@ class NvueTree {
     }
     last_ = std::move(path);
   }
-  void set(Path path, std::uint64_t value) { set(std::move(path), fmt::format("{}", value)); }
+  void set(NvuePath path, std::uint64_t value) { set(std::move(path), fmt::format("{}", value)); }
 
   std::string take() { return std::move(text_); }
 
@@ -45,7 +45,7 @@ class NvueTree {
   }
 
   std::string text_{};
-  Path last_{};
+  NvuePath last_{};
 };
 
 class NvueWriter {
@@ -73,7 +73,7 @@ class NvueWriter {
   [[nodiscard]] bool is_t0() const { return device_.switch_id().tier == Tier::kT0; }
 
   void interface(const DevicePort& port) {
-    const auto set = [&](Path path, std::string_view value = "{}") {
+    const auto set = [&](NvuePath path, std::string_view value = "{}") {
       path.insert(path.begin(), {"interface", port.name});
       nvue_.set(std::move(path), value);
     };
@@ -89,9 +89,9 @@ class NvueWriter {
   void classes() {
     for (const std::uint32_t queue : {site_.queues.no_trim_queue, site_.queues.data_queue}) {
       const std::string number = fmt::format("{}", queue);
-      const Path place{"qos", "congestion-control", "up", "traffic-class", number};
+      const NvuePath place{"qos", "congestion-control", "up", "traffic-class", number};
       const auto below = [&](std::string_view word) {
-        Path path = place;
+        NvuePath path = place;
         path.emplace_back(word);
         return path;
       };
@@ -126,7 +126,7 @@ class NvueWriter {
   void segments() {
     const std::string sid = to_string(device_.routes.front().to);
     const auto locator = [](std::string_view word) {
-      return Path{"router", "segment-routing", "srv6", "locator", "MAIN", std::string(word)};
+      return NvuePath{"router", "segment-routing", "srv6", "locator", "MAIN", std::string(word)};
     };
     nvue_.set(locator("block-length"), 32);
     nvue_.set(locator("func-length"), std::uint64_t{0});
@@ -138,7 +138,7 @@ class NvueWriter {
   }
 
   void trimming() {
-    const auto set = [&](Path path, std::string_view value) {
+    const auto set = [&](NvuePath path, std::string_view value) {
       path.insert(path.begin(), {"system", "forwarding", "packet-trim"});
       nvue_.set(std::move(path), value);
     };

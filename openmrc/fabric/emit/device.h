@@ -62,6 +62,8 @@ struct DeviceRoute {
   bool operator==(const DeviceRoute&) const = default;
 };
 
+using RouteKind = DeviceRoute::Kind;
+
 struct DevicePort {
   LinkId link{};
   CableEnd end = CableEnd::kLower;

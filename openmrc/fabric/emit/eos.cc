@@ -10,7 +10,7 @@
 namespace openmrc::fabric {
 namespace {
 
-std::string segment_text(const Device& device) {
+std::string eos_segment(const Device& device) {
   const Ipv6Prefix& own = device.routes.front().to;
   const std::uint32_t block = std::uint32_t{own.address.group(0)} << 16 | own.address.group(1);
   return fmt::format(
@@ -26,7 +26,7 @@ std::string segment_text(const Device& device) {
       to_string(block_prefix(block)), own.address.group(2));
 }
 
-std::string class_text(const Site& site) {
+std::string eos_classes(const Site& site) {
   std::string text;
   for (const QueueClassPlan& each : queue_classes(site.queues)) {
     if (each.dscp) {
@@ -42,7 +42,7 @@ std::string class_text(const Site& site) {
 }
 
 // MRC 8: no marks on the last hop; so there are two profiles.
-std::string profile_text(const Site& site, const QueueThresholds& thresholds) {
+std::string eos_profiles(const Site& site, const QueueThresholds& thresholds) {
   return fmt::format(
       "qos profile MRC_UP\n"
       "   qos trust dscp\n"
@@ -75,7 +75,7 @@ std::string trimming_comment(const Site& site, const Device& device,
   return text + "!\n";
 }
 
-std::string interface_text(const Site& site, const DevicePort& port) {
+std::string eos_interface(const Site& site, const DevicePort& port) {
   return fmt::format(
       "interface {}\n"
       "   description {} {}\n"
@@ -89,7 +89,7 @@ std::string interface_text(const Site& site, const DevicePort& port) {
       port.is_last_hop() ? "MRC_LAST_HOP" : "MRC_UP");
 }
 
-std::string via(const Ipv6Prefix& to, const DevicePort& port) {
+std::string eos_via(const Ipv6Prefix& to, const DevicePort& port) {
   return fmt::format("ipv6 route {} {} {}\n", to_string(to), port.name,
                      to_string(port.far_address));
 }
@@ -100,15 +100,15 @@ std::string eos_config(const Fabric& fabric, const Site& site, const Device& dev
   const QueueThresholds thresholds = thresholds_of(fabric, site.queues);
   std::string text =
       fmt::format("! {}: EOS 4.34.2F or later, written by `mrc fabric emit`.\n", device.name) +
-      segment_text(device) + class_text(site) + profile_text(site, thresholds) +
+      eos_segment(device) + eos_classes(site) + eos_profiles(site, thresholds) +
       trimming_comment(site, device, thresholds);
-  for (const DevicePort& port : device.ports) text += interface_text(site, port);
+  for (const DevicePort& port : device.ports) text += eos_interface(site, port);
   for (const DevicePort& port : device.ports) {
-    for (const DeviceRoute& route : port.routes) text += via(route.to, port);
+    for (const DeviceRoute& route : port.routes) text += eos_via(route.to, port);
   }
   if (device.by_any_uplink) {
     for (const DevicePort& port : device.ports) {
-      if (port.link.kind == LinkId::Kind::kUplink) text += via(*device.by_any_uplink, port);
+      if (port.link.kind == LinkId::Kind::kUplink) text += eos_via(*device.by_any_uplink, port);
     }
   }
   return text;

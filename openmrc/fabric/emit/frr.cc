@@ -7,7 +7,7 @@ namespace openmrc::fabric {
 namespace {
 
 // All lengths are said: the block of a locator would otherwise have 24 bits.
-std::string segment_text(const DeviceRoute& own) {
+std::string frr_segment(const DeviceRoute& own) {
   const std::string prefix = to_string(own.to);
   return fmt::format(
       "segment-routing\n"
@@ -26,7 +26,7 @@ std::string segment_text(const DeviceRoute& own) {
       prefix);
 }
 
-std::string via(const Ipv6Prefix& to, const DevicePort& port) {
+std::string frr_via(const Ipv6Prefix& to, const DevicePort& port) {
   return fmt::format("ipv6 route {} {} {}\n", to_string(to), to_string(port.far_address),
                      port.name);
 }
@@ -41,14 +41,14 @@ std::string frr_config(const Device& device, EmitKind kind) {
     }
   }
   for (const DevicePort& port : device.ports) {
-    for (const DeviceRoute& route : port.routes) text += via(route.to, port);
+    for (const DeviceRoute& route : port.routes) text += frr_via(route.to, port);
   }
   for (const DevicePort& port : device.ports) {
     if (device.by_any_uplink && port.link.kind == LinkId::Kind::kUplink) {
-      text += via(*device.by_any_uplink, port);
+      text += frr_via(*device.by_any_uplink, port);
     }
   }
-  return kind == EmitKind::kFrr ? text + segment_text(device.routes.front()) : text;
+  return kind == EmitKind::kFrr ? text + frr_segment(device.routes.front()) : text;
 }
 
 std::string frr_daemons(EmitKind kind) {

@@ -11,13 +11,12 @@
 namespace openmrc::fabric {
 namespace {
 
-using Kind = DeviceRoute::Kind;
 using Lines = std::vector<std::string>;
 
 constexpr unsigned kRulePreference = 100;
 
 bool is_segment(const DeviceRoute& route) {
-  return route.kind == Kind::kEnd || route.kind == Kind::kDecapsulate;
+  return route.kind == RouteKind::kEnd || route.kind == RouteKind::kDecapsulate;
 }
 
 bool is_written(const DeviceRoute& route, ScriptRoutes routes) {
@@ -65,20 +64,20 @@ Lines interface_lines(const DevicePort& port) {
 std::string iproute2_route(const DeviceRoute& route, const DevicePort* port) {
   const std::string to = to_string(route.to);
   switch (route.kind) {
-    case Kind::kVia: {
+    case RouteKind::kVia: {
       OPENMRC_CHECK(port != nullptr, "such a route leads over a port");
       const std::string source = route.source ? " src " + to_string(*route.source) : "";
       return fmt::format("{} via {} dev {}{}", to, to_string(port->far_address), port->name,
                          source);
     }
-    case Kind::kEnd:
+    case RouteKind::kEnd:
       return fmt::format("{} encap seg6local action End flavors next-csid lblen 32 nflen 16 dev {}",
                          to, kSegmentInterface);
-    case Kind::kDecapsulate:
+    case RouteKind::kDecapsulate:
       OPENMRC_CHECK(port != nullptr, "such a route needs an interface");
       return fmt::format("{} encap seg6local action End.DT6 table local dev {}", to, port->name);
-    case Kind::kBlackhole: return "blackhole " + to;
-    case Kind::kLocal: return fmt::format("local {} dev lo table {}", to, kUsidTable);
+    case RouteKind::kBlackhole: return "blackhole " + to;
+    case RouteKind::kLocal: return fmt::format("local {} dev lo table {}", to, kUsidTable);
   }
   return to;
 }

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 6> kColumns{"lanes", "alias", "index",
                                                    "speed", "fec",   "autoneg"};
 constexpr std::size_t kWordsMax = 32;
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> columns_of(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
   std::vector<std::string_view> words;
   while (words.size() < kWordsMax) {
@@ -37,7 +37,7 @@ bool is_plain(std::string_view word) {
                              [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
 }
 
-text::FileError error_at(std::uint32_t line, std::string message) {
+text::FileError port_error(std::uint32_t line, std::string message) {
   return {.line = line, .message = std::move(message)};
 }
 
@@ -49,7 +49,7 @@ Result<PortConfig, text::FileError> parse_port_config(std::string_view text) {
   std::vector<std::string_view> columns;
   for (std::uint32_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::vector<std::string_view> words = words_of(text.substr(0, end));
+    const std::vector<std::string_view> words = columns_of(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty()) continue;
     if (words.front().starts_with('#')) {
@@ -59,20 +59,20 @@ Result<PortConfig, text::FileError> parse_port_config(std::string_view text) {
       if (names.front() == "name" || names.front() == "#name") columns = names;
       continue;
     }
-    if (columns.empty()) return failure(error_at(number, "no line '# name lanes ...' before it"));
+    if (columns.empty()) return failure(port_error(number, "no line '# name lanes ...' before it"));
     if (!std::ranges::all_of(words, is_plain)) {
-      return failure(error_at(number, "has characters that no name or number has"));
+      return failure(port_error(number, "has characters that no name or number has"));
     }
     auto& fields = ports[std::string(words.front())];
     if (!fields.empty()) {
-      return failure(error_at(number, fmt::format("'{}' for the second time", words.front())));
+      return failure(port_error(number, fmt::format("'{}' for the second time", words.front())));
     }
     for (std::size_t i = 1; i < std::min(words.size(), columns.size()); ++i) {
       if (std::ranges::find(kColumns, columns[i]) == kColumns.end()) continue;
       fields.emplace_back(columns[i], words[i]);
     }
   }
-  if (ports.empty()) return failure(error_at(0, "names no port"));
+  if (ports.empty()) return failure(port_error(0, "names no port"));
   return ports;
 }
 

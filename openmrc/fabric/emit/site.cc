@@ -16,11 +16,11 @@ namespace {
 using text::Field;
 using text::TableReader;
 
-constexpr std::array<std::string_view, 7> kKinds{"iproute2", "frr", "frr-8.4",     "sonic",
-                                                 "cumulus",  "eos", "containerlab"};
+constexpr std::array<std::string_view, 7> kEmitKinds{"iproute2", "frr", "frr-8.4",     "sonic",
+                                                     "cumulus",  "eos", "containerlab"};
 constexpr std::array<std::string_view, 2> kLinkAddresses{"link-local", "unique"};
 constexpr std::array<std::string_view, 2> kNeighbours{"planned", "discovered"};
-constexpr std::array<std::string_view, 3> kModes{"udp", "usid", "srv6"};
+constexpr std::array<std::string_view, 3> kHostModes{"udp", "usid", "srv6"};
 
 constexpr std::size_t kNameMax = 64;
 constexpr std::uint32_t kMtuMin = 1280;  // IPv6 wants as much
@@ -42,13 +42,13 @@ bool is_name(std::string_view name, std::string_view besides = {}) {
          std::ranges::all_of(name, allowed);
 }
 
-std::string replaced(std::string text, std::string_view what, std::uint32_t number) {
+std::string with_number(std::string text, std::string_view what, std::uint32_t number) {
   const std::size_t at = text.find(what);
   if (at != std::string::npos) text.replace(at, what.size(), fmt::format("{}", number));
   return text;
 }
 
-void read_name(TableReader& table, std::string_view key, std::string& into) {
+void read_plain_name(TableReader& table, std::string_view key, std::string& into) {
   std::string name = into;
   if (!table.read(Field::string(key, name)) || name == into) return;
   if (is_name(name)) {
@@ -67,7 +67,7 @@ void read_ports(TableReader& top, std::string_view section, PortNames& ports) {
   table->read(Field::whole("step", ports.step, 1, kNumberMax));
   table->read(Field::whole("lanes", ports.lanes, 1, kNumberMax));
   table->read(Field::whole("first_lane", ports.first_lane, 0, kNumberMax));
-  const std::string plain = replaced(replaced(name, "{port}", 0), "{lane}", 0);
+  const std::string plain = with_number(with_number(name, "{port}", 0), "{lane}", 0);
   if (!is_name(plain)) {
     table->error("name",
                  fmt::format("must be 1 to {} letters, digits and . _ - / : @, with {{port}} "
@@ -92,17 +92,17 @@ void read_queues(TableReader& table, QueueSettings& queues) {
 }
 
 void read_sonic(TableReader& table, SonicSettings& sonic) {
-  read_name(table, "hwsku", sonic.hwsku);
-  read_name(table, "platform", sonic.platform);
+  read_plain_name(table, "hwsku", sonic.hwsku);
+  read_plain_name(table, "platform", sonic.platform);
   table.read(Field::string("port_config", sonic.port_config));
-  read_name(table, "pool", sonic.pool);
+  read_plain_name(table, "pool", sonic.pool);
   table.read(Field::bytes("pool_size", sonic.pool_bytes, 1, kBufferMax));
 }
 
 void read_containerlab(TableReader& table, ContainerlabSettings& settings) {
-  read_name(table, "name", settings.name);
-  read_name(table, "switch_image", settings.switch_image);
-  read_name(table, "host_image", settings.host_image);
+  read_plain_name(table, "name", settings.name);
+  read_plain_name(table, "switch_image", settings.switch_image);
+  read_plain_name(table, "host_image", settings.host_image);
 }
 
 void read_site(TableReader& top, Site& site) {
@@ -110,7 +110,7 @@ void read_site(TableReader& top, Site& site) {
   top.read(Field::flag("inner_routes", site.inner_routes));
   top.read(Field::word("link_addresses", site.link_addresses, kLinkAddresses));
   top.read(Field::word("neighbours", site.neighbours, kNeighbours));
-  top.read(Field::word("host_mode", site.host_mode, kModes));
+  top.read(Field::word("host_mode", site.host_mode, kHostModes));
   top.read(Field::flag("host_trimming", site.host_trimming));
   read_ports(top, "host_ports", site.host_ports);
   read_ports(top, "t0_downlinks", site.t0_downlinks);
@@ -177,19 +177,19 @@ void check_queues(EmitKind kind, const Fabric& fabric, const QueueSettings& queu
 
 }  // namespace
 
-std::string_view name_of(EmitKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(EmitKind kind) { return kEmitKinds[static_cast<std::size_t>(kind)]; }
 std::optional<EmitKind> emit_kind_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kKinds, name);
-  if (found == kKinds.end()) return std::nullopt;
-  return static_cast<EmitKind>(found - kKinds.begin());
+  const auto* const found = std::ranges::find(kEmitKinds, name);
+  if (found == kEmitKinds.end()) return std::nullopt;
+  return static_cast<EmitKind>(found - kEmitKinds.begin());
 }
-std::vector<std::string> emit_kind_names() { return {kKinds.begin(), kKinds.end()}; }
+std::vector<std::string> emit_kind_names() { return {kEmitKinds.begin(), kEmitKinds.end()}; }
 
-std::string_view name_of(HostMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+std::string_view name_of(HostMode mode) { return kHostModes[static_cast<std::size_t>(mode)]; }
 
 std::string PortNames::of(std::uint32_t number) const {
-  return replaced(replaced(name, "{port}", first + number / lanes * step), "{lane}",
-                  first_lane + number % lanes);
+  return with_number(with_number(name, "{port}", first + number / lanes * step), "{lane}",
+                     first_lane + number % lanes);
 }
 
 Site default_site(EmitKind kind, const Fabric& fabric) {

@@ -13,7 +13,7 @@
 namespace openmrc::fabric {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
+using FieldPair = std::pair<std::string_view, std::string_view>;
 
 // Tables of keys of fields, every value a string. Nothing in it needs quoting (site.cc,
 // port_config.cc).
@@ -25,7 +25,7 @@ class ConfigDb {
     any_table_ = in_table_ = true;
     any_key_ = false;
   }
-  void entry(std::string_view key, std::initializer_list<Pair> fields) {
+  void entry(std::string_view key, std::initializer_list<FieldPair> fields) {
     begin(key);
     for (const auto& [name, value] : fields) field(name, value);
     end();
@@ -65,7 +65,7 @@ class ConfigDb {
   bool any_field_ = false;
 };
 
-std::string number(std::uint64_t value) { return fmt::format("{}", value); }
+std::string decimal(std::uint64_t value) { return fmt::format("{}", value); }
 
 class ConfigDbWriter {
  public:
@@ -114,7 +114,7 @@ class ConfigDbWriter {
       if (const auto found = platform_.find(port.name); found != platform_.end()) {
         for (const auto& [name, value] : found->second) db_.field(name, value);
       }
-      db_.field("mtu", number(site_.mtu));
+      db_.field("mtu", decimal(site_.mtu));
       db_.field("admin_status", "up");
       db_.field("description", fmt::format("{} {}", port.far_device, port.far_port));
       db_.end();
@@ -183,13 +183,13 @@ class ConfigDbWriter {
     db_.table("DSCP_TO_TC_MAP");
     db_.begin("MRC");
     for (const QueueClassPlan& each : queue_classes(site_.queues)) {
-      if (each.dscp) db_.field(number(each.dscp->raw()), number(each.traffic_class));
+      if (each.dscp) db_.field(decimal(each.dscp->raw()), decimal(each.traffic_class));
     }
     db_.end();
     db_.table("TC_TO_QUEUE_MAP");
     db_.begin("MRC");
     for (const QueueClassPlan& each : queue_classes(site_.queues)) {
-      db_.field(number(each.traffic_class), number(each.queue));
+      db_.field(decimal(each.traffic_class), decimal(each.queue));
     }
     db_.end();
     if (!is_t0()) return;
@@ -204,7 +204,7 @@ class ConfigDbWriter {
     db_.begin(name);
     for (const QueueClassPlan& each : queue_classes(site_.queues)) {
       const wire::Dscp dscp = each.dscp.value_or(wire::DscpMap{}.of(place));
-      db_.field(number(each.traffic_class), number(dscp.raw()));
+      db_.field(decimal(each.traffic_class), decimal(dscp.raw()));
     }
     db_.end();
   }
@@ -232,16 +232,16 @@ class ConfigDbWriter {
     db_.field("ecn", "ecn_all");
     for (const std::string_view colour : {"green", "yellow", "red"}) {
       db_.field(fmt::format("wred_{}_enable", colour), "true");
-      db_.field(fmt::format("{}_min_threshold", colour), number(thresholds_.ecn_min_bytes));
-      db_.field(fmt::format("{}_max_threshold", colour), number(thresholds_.ecn_max_bytes));
-      db_.field(fmt::format("{}_drop_probability", colour), number(site_.queues.mark_percent));
+      db_.field(fmt::format("{}_min_threshold", colour), decimal(thresholds_.ecn_min_bytes));
+      db_.field(fmt::format("{}_max_threshold", colour), decimal(thresholds_.ecn_max_bytes));
+      db_.field(fmt::format("{}_drop_probability", colour), decimal(site_.queues.mark_percent));
     }
     db_.end();
     const QueueSettings& q = site_.queues;
-    const std::string data = number(q.data_queue);
-    const std::string no_trim = number(q.no_trim_queue);
-    const std::string trimmed = number(q.trimmed_queue);
-    const std::string control = number(q.control_queue);
+    const std::string data = decimal(q.data_queue);
+    const std::string no_trim = decimal(q.no_trim_queue);
+    const std::string trimmed = decimal(q.trimmed_queue);
+    const std::string control = decimal(q.control_queue);
     db_.table("QUEUE");
     for (const DevicePort& port : device_.ports) {
       queue(port, no_trim, "NO_TRIM", true);
@@ -264,8 +264,9 @@ class ConfigDbWriter {
     const std::string& pool = site_.sonic.pool;
     if (site_.sonic.pool_bytes > 0) {
       db_.table("BUFFER_POOL");
-      db_.entry(pool,
-                {{"type", "egress"}, {"mode", "static"}, {"size", number(site_.sonic.pool_bytes)}});
+      db_.entry(
+          pool,
+          {{"type", "egress"}, {"mode", "static"}, {"size", decimal(site_.sonic.pool_bytes)}});
     }
     db_.table("BUFFER_PROFILE");
     profile("MRC_DATA", thresholds_.trim_bytes, "trim");
@@ -286,20 +287,20 @@ class ConfigDbWriter {
   void profile(std::string_view name, std::uint64_t bytes, std::string_view when_full) {
     db_.entry(name, {{"pool", site_.sonic.pool},
                      {"size", "0"},
-                     {"static_th", number(bytes)},
+                     {"static_th", decimal(bytes)},
                      {"packet_discard_action", when_full}});
   }
 
   // A T0 marks by the egress port where a packet was trimmed; a T1 has no last hop.
   void trimming() {
-    const std::string size = number(site_.queues.trim_size);
-    const std::string queue = number(site_.queues.trimmed_queue);
-    const std::string own = number(wire::DscpMap{}.trimmed.raw());
+    const std::string size = decimal(site_.queues.trim_size);
+    const std::string queue = decimal(site_.queues.trimmed_queue);
+    const std::string own = decimal(wire::DscpMap{}.trimmed.raw());
     db_.table("SWITCH_TRIMMING");
     db_.begin("GLOBAL");
     db_.field("size", size);
     db_.field("dscp_value", is_t0() ? "from-tc" : own);
-    if (is_t0()) db_.field("tc_value", number(kTrimmedHereClass));
+    if (is_t0()) db_.field("tc_value", decimal(kTrimmedHereClass));
     db_.field("queue_index", queue);
     db_.end();
     db_.table("FLEX_COUNTER_TABLE");

@@ -10,8 +10,6 @@
 namespace openmrc::fabric {
 namespace {
 
-using Kind = DeviceRoute::Kind;
-
 std::string frr_line(std::string_view to, std::string_view next, std::string_view no = "") {
   return fmt::format("vtysh -c configure -c '{}ipv6 route {} {}'", no, to, next);
 }
@@ -34,9 +32,9 @@ bool Fixer::has_frr() const {
 }
 
 std::string Fixer::add(const DeviceRoute& route, const DevicePort* port) const {
-  const bool is_static = route.kind == Kind::kVia || route.kind == Kind::kBlackhole;
+  const bool is_static = route.kind == RouteKind::kVia || route.kind == RouteKind::kBlackhole;
   if (!has_frr() || !is_static) return "ip -6 route replace " + iproute2_route(route, port);
-  return frr_line(to_string(route.to), route.kind == Kind::kBlackhole
+  return frr_line(to_string(route.to), route.kind == RouteKind::kBlackhole
                                            ? "blackhole"
                                            : to_string(port->far_address) + " " + port->name);
 }

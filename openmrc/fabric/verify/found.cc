@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 // What a device says becomes a part of commands that people paste into a shell: names, addresses
 // and numbers, and nothing else.
-std::string plain(std::string text) {
+std::string plain_text(std::string text) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@,";
   if (text.find_first_not_of(kLetters) != std::string::npos) return "invalid";
@@ -26,7 +26,7 @@ std::string plain(std::string text) {
 std::string text_in(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return "";
-  return plain(found->get<std::string>());
+  return plain_text(found->get<std::string>());
 }
 
 std::optional<std::uint64_t> number_in(const Json& object, const char* key) {
@@ -40,7 +40,7 @@ std::vector<std::string> words_in(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return words;
   for (const Json& word : *found) {
-    if (word.is_string()) words.push_back(plain(word.get<std::string>()));
+    if (word.is_string()) words.push_back(plain_text(word.get<std::string>()));
   }
   return words;
 }
@@ -50,7 +50,7 @@ bool has_word(const Json& object, const char* key, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string with_commas(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
   return text;
@@ -89,7 +89,7 @@ FoundRoute route_in(const Json& object) {
                    .metric = number_in(object, "metric").value_or(0)};
   if (text_in(object, "encap") == "seg6local") {
     route.action = text_in(object, "action");
-    route.flavours = joined(words_in(object, "flavors"));
+    route.flavours = with_commas(words_in(object, "flavors"));
     route.decapsulates_into = text_in(object, "table");
     route.block_length = number_in(object, "lblen").value_or(0);
     route.node_length = number_in(object, "nflen").value_or(0);
@@ -126,7 +126,7 @@ void read_addresses(const Json& object, Found& found) {
 
 void read_neighbour(const Json& object, Found& found) {
   found.neighbours[{text_in(object, "dev"), text_in(object, "dst")}] = {
-      .mac = text_in(object, "lladdr"), .state = joined(words_in(object, "state"))};
+      .mac = text_in(object, "lladdr"), .state = with_commas(words_in(object, "state"))};
 }
 
 void read_rule(const Json& object, Found& found) {
@@ -145,7 +145,7 @@ void read_settings(std::string_view text, Found& found) {
     if (sign == std::string_view::npos) continue;
     std::string name(line.substr(0, sign));
     std::ranges::replace(name, '/', '.');
-    found.settings[std::move(name)] = plain(std::string(line.substr(sign + 3)));
+    found.settings[std::move(name)] = plain_text(std::string(line.substr(sign + 3)));
   }
 }
 

@@ -14,8 +14,6 @@
 namespace openmrc::fabric {
 namespace {
 
-using Kind = DeviceRoute::Kind;
-
 struct MistakeName {
   Mistake mistake;
   Difference difference;
@@ -197,7 +195,7 @@ class Verifier {
 
   void planned(const DeviceRoute& route, const DevicePort* port) {
     const std::string to = to_string(route.to);
-    const auto& table = route.kind == Kind::kLocal ? found_.usid_routes : found_.routes;
+    const auto& table = route.kind == RouteKind::kLocal ? found_.usid_routes : found_.routes;
     std::vector<const FoundRoute*> there;
     for (const FoundRoute& each : table) {
       if (each.to == to && !is_of_kernel(each)) there.push_back(&each);
@@ -208,7 +206,8 @@ class Verifier {
     } else if (there.size() > 1 || there.front()->hops.size() > 1) {
       many(route, port, there);
     } else if (!is_as_planned(route, port, *there.front())) {
-      const bool is_segment = route.kind == Kind::kEnd || route.kind == Kind::kDecapsulate;
+      const bool is_segment =
+          route.kind == RouteKind::kEnd || route.kind == RouteKind::kDecapsulate;
       add(is_segment ? Mistake::kWrongSegment : Mistake::kWrongRoute, iproute2_route(route, port),
           route_text(*there.front()), fixer_.replace(*there.front(), route, port));
     }
@@ -225,13 +224,13 @@ class Verifier {
     add(Mistake::kManyRoutes, iproute2_route(route, port), text, fixes + fixer_.add(route, port));
   }
 
-  [[nodiscard]] static Mistake missing(Kind kind) {
+  [[nodiscard]] static Mistake missing(RouteKind kind) {
     switch (kind) {
-      case Kind::kEnd:
-      case Kind::kDecapsulate: return Mistake::kNoSegment;
-      case Kind::kBlackhole: return Mistake::kNoBlackhole;
-      case Kind::kVia:
-      case Kind::kLocal: return Mistake::kNoRoute;
+      case RouteKind::kEnd:
+      case RouteKind::kDecapsulate: return Mistake::kNoSegment;
+      case RouteKind::kBlackhole: return Mistake::kNoBlackhole;
+      case RouteKind::kVia:
+      case RouteKind::kLocal: return Mistake::kNoRoute;
     }
     return Mistake::kNoRoute;
   }
@@ -240,18 +239,18 @@ class Verifier {
                                           const FoundRoute& found) {
     const FoundHop& hop = found.hops.front();
     switch (route.kind) {
-      case Kind::kVia:
+      case RouteKind::kVia:
         return found.action.empty() && (found.type.empty() || found.type == "unicast") &&
                hop.via == to_string(port->far_address) && hop.dev == port->name &&
                (!route.source || found.source == to_string(*route.source));
-      case Kind::kEnd:
+      case RouteKind::kEnd:
         return found.action == "End" && found.flavours == "next-csid" && found.block_length == 32 &&
                found.node_length == 16;
-      case Kind::kDecapsulate:
+      case RouteKind::kDecapsulate:
         return found.action == "End.DT6" && found.decapsulates_into == "local" &&
                hop.dev == port->name;
-      case Kind::kBlackhole: return found.type == "blackhole";
-      case Kind::kLocal: return found.type == "local";
+      case RouteKind::kBlackhole: return found.type == "blackhole";
+      case RouteKind::kLocal: return found.type == "local";
     }
     return false;
   }
