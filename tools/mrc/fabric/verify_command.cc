@@ -176,7 +176,7 @@ class Asker {
   std::string error_{};
 };
 
-// What a device complained, on one line and without what a terminal would obey.
+// What a device complained, on one line and without control characters.
 std::string one_line(std::string text) {
   for (char& c : text) c = c >= ' ' && c < 0x7f ? c : ' ';
   return text;
