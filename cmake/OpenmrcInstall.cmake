@@ -114,7 +114,8 @@ endfunction()
 openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/wireshark" tools/wireshark/mrc.lua)
 openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/firewall" examples/firewall/openmrc.nft)
 openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/fabrics"
-  examples/fabrics/parts.toml examples/fabrics/published.toml examples/fabrics/small.toml)
+  examples/fabrics/parts.toml examples/fabrics/published.toml examples/fabrics/site.toml
+  examples/fabrics/small.toml)
 # Where `mrc sim list` looks.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/openmrc")

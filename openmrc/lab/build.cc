@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "openmrc/host/interrupt.h"
+#include "openmrc/lab/emitted.h"
 #include "openmrc/lab/faults.h"
 #include "openmrc/lab/layout.h"
 #include "openmrc/lab/netns.h"
@@ -117,6 +118,10 @@ std::vector<Need> needs_of(const Spec& spec) {
     add_ipv4_needs(needs);
   } else {
     add_ipv6_needs(spec, needs);
+  }
+  if (spec.source == Source::kFrr) {
+    needs.push_back(
+        {"FRR for --from frr (package frr)", {"test", "-x", std::string(kFrrFolder) + "/staticd"}});
   }
   if (spec.bits_per_second) {
     needs.push_back({"token buckets for --rate (CONFIG_NET_SCH_TBF)",

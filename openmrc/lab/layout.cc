@@ -26,13 +26,6 @@ std::string space_named(std::string_view lab, std::string_view node) {
   return space_prefix(lab) + std::string(node);
 }
 
-// Locally administered; it says which cable it is, and which end.
-std::string mac_of(const LinkId& link, unsigned end) {
-  const unsigned kind = link.kind == LinkId::Kind::kHost ? 0x10 : 0x20;
-  return fmt::format("02:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", link.plane.raw(), link.rack >> 8,
-                     link.rack & 0xff, link.port, kind + end);
-}
-
 void add_links(const Fabric& fabric, Plane plane, std::vector<LinkId>& links) {
   const Shape& shape = fabric.shape();
   for (std::uint32_t rack = 0; rack < shape.racks; ++rack) {
@@ -92,21 +85,10 @@ Cable cable_of(const Spec& spec, const LinkId& link) {
     cable.far.interface = fmt::format("down{}", link.rack);
     cable.far.index = kRackFirst + link.rack;
   }
-  cable.t0.mac = mac_of(link, 1);
-  cable.far.mac = mac_of(link, 2);
+  const auto t0_end = cable.t0_is_upper ? fabric::CableEnd::kUpper : fabric::CableEnd::kLower;
+  cable.t0.mac = mac_of(link, t0_end);
+  cable.far.mac = mac_of(link, other(t0_end));
   return cable;
-}
-
-std::vector<SwitchId> all_switches(const Fabric& fabric) {
-  const Shape& shape = fabric.shape();
-  std::vector<SwitchId> all;
-  for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
-    for (std::uint32_t i = 0; i < shape.racks; ++i) all.push_back({plane_at(plane), Tier::kT0, i});
-    for (std::uint32_t i = 0; i < shape.uplinks; ++i) {
-      all.push_back({plane_at(plane), Tier::kT1, i});
-    }
-  }
-  return all;
 }
 
 std::vector<LinkId> all_links(const Fabric& fabric) {

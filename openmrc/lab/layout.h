@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "openmrc/fabric/emit/device.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/fabric/names.h"
 #include "openmrc/fabric/usid_plan.h"
@@ -15,6 +16,7 @@
 // Where the parts of a lab are: namespaces, interfaces, addresses and files.
 namespace openmrc::lab {
 
+using fabric::all_switches;
 using fabric::name_of;
 
 inline Plane plane_at(std::uint32_t number) { return Plane(static_cast<std::uint8_t>(number)); }
@@ -34,8 +36,7 @@ struct End {
   std::string mac{};
 };
 
-// Every cable of a fabric has a T0 at one end; the other end is a host's or a T1's. Its two ends
-// have the addresses kUpperAddress and kLowerAddress, which mean something on the cable only.
+// Every cable of a fabric has a T0 at one end; the other end is a host's or a T1's.
 struct Cable {
   fabric::LinkId link{};
   End t0{};
@@ -45,12 +46,9 @@ struct Cable {
   [[nodiscard]] const End& upper() const { return t0_is_upper ? t0 : far; }
   [[nodiscard]] const End& lower() const { return t0_is_upper ? far : t0; }
 };
-inline constexpr std::string_view kUpperAddress = "fe80::1";
-inline constexpr std::string_view kLowerAddress = "fe80::2";
 
 Cable cable_of(const Spec& spec, const fabric::LinkId& link);
 
-std::vector<fabric::SwitchId> all_switches(const fabric::Fabric& fabric);
 std::vector<fabric::LinkId> all_links(const fabric::Fabric& fabric);
 // Those that fail with an element.
 std::vector<fabric::LinkId> links_of(const fabric::Fabric& fabric, const fabric::Element& element);

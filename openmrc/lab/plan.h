@@ -31,7 +31,6 @@ std::vector<std::string> switch_lines(const Spec& spec, const fabric::SwitchId& 
 // `ip` for a namespace, with these lines.
 Step in_space(const Spec& spec, const std::string& space, std::vector<std::string> lines);
 
-// Where UDP to a host's uSID is delivered from, see docs/guide/lab.md.
-inline constexpr unsigned kUsidTable = 4791;
+using fabric::kUsidTable;
 
 }  // namespace openmrc::lab

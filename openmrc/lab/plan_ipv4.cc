@@ -36,16 +36,6 @@ std::string route(const std::string& prefix, std::string_view interface) {
   return fmt::format("route replace {} {}", prefix, way(interface));
 }
 
-}  // namespace
-
-void add_host_port(const Spec& spec, HostIndex host, Plane plane, Lines& lines) {
-  const Cable cable = cable_of(spec, spec.fabric().host_link(host, plane));
-  const std::string address = to_string(data_address(spec, host, plane));
-  add_end(spec, cable.far, cable.t0, lines);
-  lines.push_back(fmt::format("address replace {}/32 dev {}", address, cable.far.interface));
-  lines.push_back(route(plane_prefix(plane), cable.far.interface) + " src " + address);
-}
-
 void add_t0_downlink(const Spec& spec, const SwitchId& t0, std::uint32_t downlink, Lines& lines) {
   const Cable cable = cable_of(spec, {LinkId::Kind::kHost, t0.plane, t0.index, downlink});
   const HostIndex host = spec.fabric().host_at(t0.index, downlink);
@@ -71,6 +61,36 @@ void add_t1_downlink(const Spec& spec, const SwitchId& t1, std::uint32_t rack, L
   const Cable cable = cable_of(spec, {LinkId::Kind::kUplink, t1.plane, rack, t1.index});
   add_end(spec, cable.far, cable.t0, lines);
   lines.push_back(route(rack_prefix(t1.plane, rack), cable.far.interface));
+}
+
+}  // namespace
+
+void add_host_port(const Spec& spec, HostIndex host, Plane plane, Lines& lines) {
+  const Cable cable = cable_of(spec, spec.fabric().host_link(host, plane));
+  const std::string address = to_string(data_address(spec, host, plane));
+  add_end(spec, cable.far, cable.t0, lines);
+  lines.push_back(fmt::format("address replace {}/32 dev {}", address, cable.far.interface));
+  lines.push_back(route(plane_prefix(plane), cable.far.interface) + " src " + address);
+}
+
+Lines switch_lines(const Spec& spec, const SwitchId& id, const InterfaceTest& wanted,
+                   const InterfaceTest& is_up) {
+  Lines lines;
+  bool any_uplink = false;
+  for (const LinkId& link : links_of(spec.fabric(), id)) {
+    const Cable cable = cable_of(spec, link);
+    if (!wanted(id.tier == Tier::kT0 ? cable.t0.interface : cable.far.interface)) continue;
+    if (id.tier == Tier::kT1) {
+      add_t1_downlink(spec, id, link.rack, lines);
+    } else if (link.kind == LinkId::Kind::kUplink) {
+      add_t0_uplink(spec, id, link.port, lines);
+      any_uplink = true;
+    } else {
+      add_t0_downlink(spec, id, link.port, lines);
+    }
+  }
+  if (any_uplink) add_t0_way_up(spec, id, is_up, lines);
+  return lines;
 }
 
 Lines blackholes(const SwitchId& id) {

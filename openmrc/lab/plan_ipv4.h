@@ -15,14 +15,8 @@ namespace openmrc::lab::ipv4 {
 
 void add_host_port(const Spec& spec, fabric::HostIndex host, Plane plane,
                    std::vector<std::string>& lines);
-void add_t0_downlink(const Spec& spec, const fabric::SwitchId& t0, std::uint32_t downlink,
-                     std::vector<std::string>& lines);
-void add_t0_uplink(const Spec& spec, const fabric::SwitchId& t0, std::uint32_t uplink,
-                   std::vector<std::string>& lines);
-void add_t0_way_up(const Spec& spec, const fabric::SwitchId& t0, const InterfaceTest& is_up,
-                   std::vector<std::string>& lines);
-void add_t1_downlink(const Spec& spec, const fabric::SwitchId& t1, std::uint32_t rack,
-                     std::vector<std::string>& lines);
+std::vector<std::string> switch_lines(const Spec& spec, const fabric::SwitchId& id,
+                                      const InterfaceTest& wanted, const InterfaceTest& is_up);
 // Where a switch sends what it knows no way for: nowhere, without a word.
 std::vector<std::string> blackholes(const fabric::SwitchId& id);
 

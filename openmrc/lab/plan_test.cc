@@ -50,12 +50,12 @@ TEST(LabPlan, PutsACableForEveryLink) {
   const Lines cables = plan_of(small_lab()).stages[2][0].input;
   ASSERT_EQ(cables.size(), 8U + 2) << "links, and the hosts' management";
   EXPECT_EQ(cables[6],
-            "link add name p1 index 101 address 02:01:00:01:00:12 mtu 9000 netns mrc-try-h1 type "
-            "veth peer name down0 index 1000 address 02:01:00:01:00:11 mtu 9000 netns "
+            "link add name p1 index 101 address 02:10:00:01:00:00 mtu 9000 netns mrc-try-h1 type "
+            "veth peer name down0 index 1000 address 02:11:00:01:00:00 mtu 9000 netns "
             "mrc-try-p1.t0-1");
   EXPECT_EQ(cables[7],
-            "link add name down1 index 3001 address 02:01:00:01:00:22 mtu 9000 netns "
-            "mrc-try-p1.t1-0 type veth peer name up0 index 2000 address 02:01:00:01:00:21 mtu 9000 "
+            "link add name down1 index 3001 address 02:15:00:01:00:00 mtu 9000 netns "
+            "mrc-try-p1.t1-0 type veth peer name up0 index 2000 address 02:14:00:01:00:00 mtu 9000 "
             "netns mrc-try-p1.t0-1");
 }
 
@@ -64,7 +64,7 @@ TEST(LabPlan, APortOfAHostSendsToItsT0) {
   EXPECT_EQ(
       host_lines(small_lab(), HostIndex(1), only_p1),
       (Lines{"link set dev p1 mtu 9000 up", "address replace fe80::2/64 dev p1 nodad",
-             "neighbour replace fe80::1 lladdr 02:01:00:01:00:11 dev p1 nud permanent",
+             "neighbour replace fe80::1 lladdr 02:11:00:01:00:00 dev p1 nud permanent",
              "address replace fd4d:5243:0:1::1:1/128 dev p1 nodad",
              "route replace fd4d:5243:0:1::/64 via fe80::1 dev p1 src fd4d:5243:0:1::1:1",
              "route replace fcbb:bb00:4011::/48 via fe80::1 dev p1 src fd4d:5243:0:1::1:1",
@@ -76,12 +76,12 @@ TEST(LabPlan, AT0ForwardsDownByHostAndUpByAnyUplink) {
   const SwitchId t0{Plane(1), Tier::kT0, 1};
   const Lines expected{"link set dev down0 mtu 9000 up",
                        "address replace fe80::1/64 dev down0 nodad",
-                       "neighbour replace fe80::2 lladdr 02:01:00:01:00:12 dev down0 nud permanent",
+                       "neighbour replace fe80::2 lladdr 02:10:00:01:00:00 dev down0 nud permanent",
                        "route replace fcbb:bb00:c001::/48 via fe80::2 dev down0",
                        "route replace fd4d:5243:0:1::1:1/128 via fe80::2 dev down0",
                        "link set dev up0 mtu 9000 up",
                        "address replace fe80::2/64 dev up0 nodad",
-                       "neighbour replace fe80::1 lladdr 02:01:00:01:00:22 dev up0 nud permanent",
+                       "neighbour replace fe80::1 lladdr 02:15:00:01:00:00 dev up0 nud permanent",
                        "route replace fcbb:bb00:8001::/48 via fe80::1 dev up0",
                        "route replace fd4d:5243:0:1::/64 nexthop via fe80::1 dev up0"};
   EXPECT_EQ(switch_lines(small_lab(), t0, any, any), expected);
@@ -95,7 +95,7 @@ TEST(LabPlan, AT1ForwardsToEveryT0) {
   const auto only_down1 = [](std::string_view interface) { return interface == "down1"; };
   EXPECT_EQ(switch_lines(small_lab(), t1, only_down1, any),
             (Lines{"link set dev down1 mtu 9000 up", "address replace fe80::1/64 dev down1 nodad",
-                   "neighbour replace fe80::2 lladdr 02:01:00:01:00:21 dev down1 nud permanent",
+                   "neighbour replace fe80::2 lladdr 02:14:00:01:00:00 dev down1 nud permanent",
                    "route replace fcbb:bb00:4011::/48 via fe80::2 dev down1",
                    "route replace fd4d:5243:0:1::1:0/112 via fe80::2 dev down1"}));
 }
@@ -121,6 +121,40 @@ TEST(LabPlan, ASoftSwitchLeavesForwardingToItsProcess) {
       lines, [](const std::string& line) { return line.find("route") != std::string::npos; }));
 }
 
+TEST(LabPlan, FromEmittedScriptsNothingIsConfiguredByTheLab) {
+  Spec spec = small_lab();
+  spec.source = Source::kIproute2;
+  const Plan plan = plan_of(spec);
+  const std::string script = "/run/openmrc/labs/try/emit/p1.t0-1/setup.sh";
+  EXPECT_TRUE(std::ranges::any_of(plan.files, [&](const File& file) {
+    return file.path == script &&
+           file.text.find("route replace fcbb:bb00:4011::/48 encap") != std::string::npos;
+  }));
+  EXPECT_TRUE(std::ranges::any_of(plan.stages.back(), [&](const Step& step) {
+    return step.arguments == Lines{"ip", "netns", "exec", "mrc-try-p1.t0-1", "sh", script};
+  }));
+  const Lines lines = input_of(plan, {"ip", "-6", "-n", "mrc-try-p1.t0-1", "-batch", "-"});
+  EXPECT_TRUE(std::ranges::none_of(
+      lines, [](const std::string& line) { return line.find("route") != std::string::npos; }));
+}
+
+TEST(LabPlan, WithFrrStaticRoutesAreItsOwn) {
+  Spec spec = small_lab();
+  spec.source = Source::kFrr;
+  for (const std::string& line : switch_lines(spec, {Plane(1), Tier::kT0, 1}, any, any)) {
+    EXPECT_EQ(line.find("route"), std::string::npos) << line;
+  }
+  const Plan plan = plan_of(spec);
+  for (const Stage& stage : plan.stages) {
+    for (const Step& step : stage) {
+      const bool is_daemon = std::ranges::find(step.arguments, "-d") != step.arguments.end() &&
+                             std::ranges::find(step.arguments, "netns") != step.arguments.end();
+      EXPECT_EQ(step.leaves_daemon, is_daemon);
+    }
+  }
+  EXPECT_EQ(plan.stages.back().front().arguments[4], "vtysh");
+}
+
 Spec small_ipv4_lab() {
   Spec spec = small_lab();
   spec.ip = wire::IpVersion::kV4;
@@ -132,20 +166,20 @@ TEST(LabPlan, OverIpv4HostsAndSwitchesHaveOrdinaryRoutes) {
   const auto only_p1 = [](std::string_view interface) { return interface == "p1"; };
   EXPECT_EQ(host_lines(small_ipv4_lab(), HostIndex(1), only_p1),
             (Lines{"link set dev p1 mtu 9000 up",
-                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:11 dev p1 nud permanent",
+                   "neighbour replace 169.254.0.1 lladdr 02:11:00:01:00:00 dev p1 nud permanent",
                    "address replace 10.1.1.1/32 dev p1",
                    "route replace 10.1.0.0/16 via 169.254.0.1 dev p1 onlink src 10.1.1.1"}));
   EXPECT_EQ(switch_lines(small_ipv4_lab(), {Plane(1), Tier::kT0, 1}, any, any),
             (Lines{"link set dev down0 mtu 9000 up",
-                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:12 dev down0 nud permanent",
+                   "neighbour replace 169.254.0.1 lladdr 02:10:00:01:00:00 dev down0 nud permanent",
                    "route replace 10.1.1.1/32 via 169.254.0.1 dev down0 onlink",
                    "link set dev up0 mtu 9000 up",
-                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:22 dev up0 nud permanent",
+                   "neighbour replace 169.254.0.1 lladdr 02:15:00:01:00:00 dev up0 nud permanent",
                    "route replace 10.1.0.0/16 nexthop via 169.254.0.1 dev up0 onlink"}));
   const auto only_down1 = [](std::string_view interface) { return interface == "down1"; };
   EXPECT_EQ(switch_lines(small_ipv4_lab(), {Plane(1), Tier::kT1, 0}, only_down1, any),
             (Lines{"link set dev down1 mtu 9000 up",
-                   "neighbour replace 169.254.0.1 lladdr 02:01:00:01:00:21 dev down1 nud permanent",
+                   "neighbour replace 169.254.0.1 lladdr 02:14:00:01:00:00 dev down1 nud permanent",
                    "route replace 10.1.1.0/24 via 169.254.0.1 dev down1 onlink"}));
 }
 

@@ -19,6 +19,7 @@ using fabric::Shape;
 
 constexpr std::array<std::string_view, 3> kModes{"srv6", "usid", "udp"};
 constexpr std::array<std::string_view, 2> kSwitches{"kernel", "soft"};
+constexpr std::array<std::string_view, 3> kSources{"lab", "iproute2", "frr"};
 
 template <class Enum, std::size_t kSize>
 std::optional<Enum> enumerator(const std::array<std::string_view, kSize>& names,
@@ -51,6 +52,11 @@ std::string_view name_of(Switches switches) {
 }
 std::optional<Switches> switches_named(std::string_view name) {
   return enumerator<Switches>(kSwitches, name);
+}
+
+std::string_view name_of(Source source) { return kSources[static_cast<std::size_t>(source)]; }
+std::optional<Source> source_named(std::string_view name) {
+  return enumerator<Source>(kSources, name);
 }
 
 std::uint32_t switches_of(const Shape& shape) {
@@ -89,6 +95,13 @@ Result<void, std::string> check(const Spec& spec) {
   if (spec.ip == wire::IpVersion::kV4 && spec.switches == Switches::kSoft) {
     return failure(std::string("soft switches forward IPv6: --ip 4 goes with --switch kernel"));
   }
+  if (spec.source != Source::kLab &&
+      (spec.ip == wire::IpVersion::kV4 || spec.switches == Switches::kSoft)) {
+    return failure(
+        fmt::format("--from {} goes with --ip 6 and --switch kernel: `mrc fabric emit` "
+                    "writes for nothing else",
+                    name_of(spec.source)));
+  }
   return {};
 }
 
@@ -102,6 +115,7 @@ std::string describe(const Spec& spec) {
   text += " in each, " + count(shape.racks * shape.hosts_per_rack, "host");
   if (spec.bits_per_second) text += ", links of " + rate_text(spec);
   if (spec.switches == Switches::kSoft) text += ", soft switches";
+  if (spec.source != Source::kLab) text += fmt::format(", from {}", name_of(spec.source));
   if (spec.ip == wire::IpVersion::kV4) text += ", IPv4";
   return text;
 }
@@ -116,6 +130,7 @@ std::string options_of(const Spec& spec) {
   if (spec.ip == wire::IpVersion::kV4) return text + " --ip 4";  // which says the rest
   if (spec.mode != usual.mode) text += fmt::format(" --mode {}", name_of(spec.mode));
   if (spec.switches != usual.switches) text += fmt::format(" --switch {}", name_of(spec.switches));
+  if (spec.source != usual.source) text += fmt::format(" --from {}", name_of(spec.source));
   return text;
 }
 
@@ -129,7 +144,8 @@ std::string to_json(const Spec& spec) {
                               {"mtu", spec.mtu},
                               {"ip", static_cast<unsigned>(spec.ip)},
                               {"mode", name_of(spec.mode)},
-                              {"switch", name_of(spec.switches)}};
+                              {"switch", name_of(spec.switches)},
+                              {"from", name_of(spec.source)}};
   if (spec.bits_per_second) json["bits_per_second"] = *spec.bits_per_second;
   return json.dump(2) + "\n";
 }
@@ -139,12 +155,14 @@ std::optional<Spec> spec_from_json(std::string_view text) try {
   const auto json = nlohmann::json::parse(text);
   const auto mode = mode_named(json.at("mode").get<std::string>());
   const auto switches = switches_named(json.at("switch").get<std::string>());
-  if (!mode || !switches) return std::nullopt;
+  const auto source = source_named(json.at("from").get<std::string>());
+  if (!mode || !switches || !source) return std::nullopt;
   Spec spec{.name = json.at("name").get<std::string>(),
             .shape = {},
             .bits_per_second = {},
             .mode = *mode,
-            .switches = *switches};
+            .switches = *switches,
+            .source = *source};
   unsigned ip = 0;
   if (!take(json.at("ip"), ip) || (ip != 4 && ip != 6)) return std::nullopt;
   spec.ip = static_cast<wire::IpVersion>(ip);

@@ -28,6 +28,15 @@ enum class Switches : std::uint8_t {
 std::string_view name_of(Switches switches);
 std::optional<Switches> switches_named(std::string_view name);
 
+// Where the configuration of hosts and switches comes from.
+enum class Source : std::uint8_t {
+  kLab,       // commands of the lab's own
+  kIproute2,  // the scripts of `mrc fabric emit iproute2`
+  kFrr,       // those of `mrc fabric emit frr-8.4`, and zebra and staticd in every switch
+};
+std::string_view name_of(Source source);
+std::optional<Source> source_named(std::string_view name);
+
 struct Spec {
   std::string name{kNameDefault};
   fabric::Shape shape{};                          // its speeds are `rate`, if there is one
@@ -36,6 +45,7 @@ struct Spec {
   wire::IpVersion ip = wire::IpVersion::kV6;  // kV4: there is no IPv6 in the lab
   Mode mode = Mode::kSrv6;
   Switches switches = Switches::kKernel;
+  Source source = Source::kLab;
 
   bool operator==(const Spec&) const = default;
 

@@ -129,5 +129,19 @@ TEST(LabSpec, DeepTextIsRefused) {
   EXPECT_FALSE(spec_from_json(std::string(1'000'000, '[')).has_value());
 }
 
+TEST(LabSpec, SaysWhatItIsBuiltFrom) {
+  Spec spec = small_lab();
+  spec.source = Source::kFrr;
+  EXPECT_TRUE(check(spec));
+  EXPECT_EQ(spec_from_json(to_json(spec)), spec);
+  EXPECT_NE(options_of(spec).find(" --from frr"), std::string::npos);
+  spec.switches = Switches::kSoft;
+  EXPECT_FALSE(check(spec));
+  spec.switches = Switches::kKernel;
+  spec.ip = wire::IpVersion::kV4;
+  spec.mode = Mode::kUdp;
+  EXPECT_FALSE(check(spec));
+}
+
 }  // namespace
 }  // namespace openmrc::lab

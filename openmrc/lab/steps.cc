@@ -109,6 +109,7 @@ class Child {
     posix_spawn_file_actions_adddup2(&actions, input.fd(), STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, said.fd(), STDERR_FILENO);
+    if (step.leaves_daemon) posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
     std::vector<char*> words;
     words.reserve(step.arguments.size() + 1);
     for (const std::string& word : step.arguments) words.push_back(const_cast<char*>(word.c_str()));

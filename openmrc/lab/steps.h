@@ -14,6 +14,8 @@ namespace openmrc::lab {
 struct Step {
   std::vector<std::string> arguments{};  // the program first; no shell looks at them
   std::vector<std::string> input{};      // lines for its standard input; often the program's batch
+  // It leaves a daemon behind, which inherits nothing: not the lock of a lab that is being built.
+  bool leaves_daemon = false;
 };
 
 // Steps of a stage do not depend on each other.

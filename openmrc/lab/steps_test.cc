@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/lab/steps.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -61,6 +62,18 @@ TEST(LabSteps, AFileIsWrittenWithItsFolders) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "text\n");
   fs::remove_all(folder);
   EXPECT_FALSE(write(File{"/proc/no/such/file", "text"}));
+}
+
+// A daemon that kept the lock of its lab would keep the lab from being removed.
+TEST(LabSteps, ADaemonInheritsNothing) {
+  const int fd = open("/dev/null", O_RDONLY);
+  ASSERT_GT(fd, STDERR_FILENO);
+  const std::string inherited = "/proc/self/fd/" + std::to_string(fd);
+  Step step{.arguments = {"test", "-e", inherited}};
+  EXPECT_TRUE(run(step)) << "others keep what is open";
+  step.leaves_daemon = true;
+  EXPECT_FALSE(run(step));
+  close(fd);
 }
 
 }  // namespace

@@ -191,6 +191,8 @@ def main():
     parser.add_argument("--mode", default="srv6", choices=["srv6", "usid", "udp"])
     parser.add_argument("--planes", type=int, default=4, choices=range(2, 17), metavar="N")
     parser.add_argument("--ip", default="6", choices=["4", "6"], help="4 goes with --mode udp")
+    parser.add_argument("--from", dest="source", default="lab", choices=["lab", "iproute2", "frr"],
+                        help="what the lab is built from")
     parser.add_argument("--faults", default=",".join(FAULTS))
     parser.add_argument("--gib", type=float, default=1)
     parser.add_argument("--rate", default="200mbit")
@@ -209,7 +211,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Lab(options.mrc, options.mode,
                                                       options.rate, "--planes",
                                                       str(options.planes), "--ip",
-                                                      options.ip) as lab:
+                                                      options.ip, "--from",
+                                                      options.source) as lab:
         run = run_often if options.runs > 1 else run_once
         outcomes = run(options,
                        lambda name: run_fault(lab, name, options.gib, folder, options.planes))

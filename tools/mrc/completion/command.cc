@@ -55,8 +55,8 @@ Names words_in_braces(const std::string& type) {
 }
 
 bool is_file(std::string_view type) {
-  return type == "FILE" || type == "PATH" || type.starts_with("FILE.") || type.ends_with(".toml") ||
-         type.ends_with(".json");
+  return type == "FILE" || type == "PATH" || type == "DIR" || type.starts_with("FILE.") ||
+         type.ends_with(".toml") || type.ends_with(".json");
 }
 
 // What a value of a type may be, as the help calls the type. `inside`: a program of a lab's host.

@@ -28,8 +28,10 @@
 #include "openmrc/text/toml.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/draw.h"
+#include "tools/mrc/fabric/emit_command.h"
 #include "tools/mrc/fabric/load.h"
 #include "tools/mrc/fabric/text.h"
+#include "tools/mrc/fabric/verify_command.h"
 
 namespace openmrc::tools {
 namespace {
@@ -312,7 +314,7 @@ void add_check(CLI::App& parent, int& exit_code) {
 
 void add_fabric_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("fabric", "Plan, draw and check a network of planes, and show its paths");
+      app.add_subcommand("fabric", "Plan, draw, configure and verify a network of planes");
   command->require_subcommand(0, 1);
   command->callback([command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
@@ -323,6 +325,8 @@ void add_fabric_command(CLI::App& app, int& exit_code) {
   add_path(*command, exit_code);
   add_draw(*command, exit_code);
   add_check(*command, exit_code);
+  add_emit_command(*command, exit_code);
+  add_verify_command(*command, exit_code);
 }
 
 }  // namespace openmrc::tools

@@ -47,6 +47,7 @@ struct UpOptions {
   int ip = 6;
   std::string mode;  // empty: what suits the IP version
   std::string switches = "kernel";
+  std::string source = "lab";
   bool dry_run = false;
 };
 
@@ -59,6 +60,7 @@ Result<Spec, std::string> spec_of(const UpOptions& options) {
   const lab::Mode usual = options.ip == 4 ? lab::Mode::kUdp : lab::Mode::kSrv6;
   spec.mode = options.mode.empty() ? usual : *lab::mode_named(options.mode);
   spec.switches = *lab::switches_named(options.switches);
+  spec.source = *lab::source_named(options.source);
   if (options.t0 == 0 || options.hosts % options.t0 != 0) {
     return failure(fmt::format(
         "{} hosts cannot be divided evenly among {} T0s: --hosts counts those of all racks",
@@ -113,6 +115,11 @@ void add_up(CLI::App& parent, int& exit_code) {
   command->add_option("--switch", options->switches, "Forwarding: kernel or soft")
       ->check(CLI::IsMember({"kernel", "soft"}))
       ->type_name("KIND");
+  command
+      ->add_option("--from", options->source,
+                   "Configuration: lab, or what mrc fabric emit writes for iproute2 or frr")
+      ->check(CLI::IsMember({"lab", "iproute2", "frr"}))
+      ->type_name("SOURCE");
   command->add_flag("--dry-run", options->dry_run, "Print the commands as a shell script instead");
   command->footer(
       "Examples:\n"

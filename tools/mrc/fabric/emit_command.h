@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace openmrc::tools {
+
+// mrc fabric emit
+void add_emit_command(CLI::App& parent, int& exit_code);
+
+}  // namespace openmrc::tools
