@@ -178,7 +178,8 @@ void MessagesWorld::destroy(std::size_t pair) {
 
 void MessagesWorld::deregister() {
   if (region_ == nullptr) return;
-  FUZZ_CHECK(layer_.deregister_memory(now_, key_));
+  FUZZ_CHECK(layer_.deregister_memory(key_));
+  layer_.fail_readers(now_, key_);
   region_.reset();
 }
 

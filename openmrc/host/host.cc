@@ -26,6 +26,9 @@ namespace {
 constexpr core::EvProfileId kOwnEvProfile(0);
 constexpr core::CcProfileId kOwnCcProfile(0);
 
+// How long whoever deregisters memory waits for peers that are reading it.
+constexpr Duration kReadersWait = seconds(1);
+
 // What a shard queues without more memory: some for each of a few hundred queue pairs.
 constexpr std::size_t kQueuesReserved = 4096;
 
@@ -79,6 +82,19 @@ std::string_view text_of(core::ModifyError error) {
     case ModifyError::kRemoteQpn: return "the peer's queue pair number is reserved";
   }
   return {};
+}
+
+// MSG-39: the last response of a READ may have arrived, and its acknowledgement not yet.
+void wait_for_readers(Shard& shard, RKey key) {
+  const Instant end = now() + kReadersWait;
+  const auto is_read = [&] {
+    return shard.look_at_messages(
+        [&](const messages::Layer& layer) { return layer.is_read_from(key); });
+  };
+  while (is_read() && now() < end) {
+    if (!shard.progress()) sched_yield();
+  }
+  shard.run_messages([&](messages::Layer& layer, Instant at) { layer.fail_readers(at, key); });
 }
 
 // What memory limits, limits work: to whoever posts it is all the same.
@@ -393,9 +409,9 @@ Result<std::unique_ptr<MemoryRegion>, Error> Host::register_memory(std::span<std
 void Host::deregister(RKey key) {
   const std::lock_guard lock(shards_mutex_);
   for (const auto& shard : shards_) {
-    shard->run_messages(
-        [&](messages::Layer& layer, Instant now) { layer.deregister_memory(now, key); });
+    shard->run_messages([&](messages::Layer& layer, Instant) { layer.deregister_memory(key); });
   }
+  for (const auto& shard : shards_) wait_for_readers(*shard, key);
 }
 
 core::InitAttributes Host::init_attributes(ProtectionDomain domain) const {

@@ -253,11 +253,32 @@ TEST_F(ErrorsTest, ToErrorFlushesInOrderAndSoWhatIsPostedAfterwards) {
 TEST_F(ErrorsTest, MemoryThatIsBeingReadCannotGoWithoutNotice) {
   remote_bytes(1, Opcode::kRead, 60000);
   pair->run_for(microseconds(6));
-  EXPECT_TRUE(pair->b().layer.deregister_memory(pair->now(), target->key));
+  Layer& layer = pair->b().layer;
+  EXPECT_TRUE(layer.deregister_memory(target->key));
+  EXPECT_TRUE(layer.is_read_from(target->key));
+  layer.fail_readers(pair->now(), target->key);
+  EXPECT_FALSE(layer.is_read_from(target->key));
   target->bytes = {};
   pair->settle();
   EXPECT_EQ(at_a().size(), 1u);
   expect_error(pair->b());
+}
+
+// MSG-39: UCX deregisters memory as soon as the peer says that it has read it.
+TEST_F(ErrorsTest, MemoryThatIsBeingReadMayBeWaitedFor) {
+  remote_bytes(1, Opcode::kRead, 60000);
+  pair->run_for(microseconds(6));
+  Layer& layer = pair->b().layer;
+  EXPECT_TRUE(layer.deregister_memory(target->key));
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), Statuses{kSuccess});
+  EXPECT_FALSE(layer.is_read_from(target->key));
+  layer.fail_readers(pair->now(), target->key);
+  EXPECT_EQ(layer.state(pair->b().qpns[0]), core::QueuePairState::kReadyToSend);
+  // What is asked for from now on is refused.
+  remote_bytes(2, Opcode::kRead, 10);
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), Statuses{kRemoteAccess});
 }
 
 // ---- receiver not ready ----

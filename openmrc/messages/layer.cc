@@ -200,13 +200,18 @@ bool Layer::set_shared_limit(SharedQueueId id, std::size_t limit) {
 }
 
 // MSG-39
-bool Layer::deregister_memory(Instant now, RKey key) {
+bool Layer::is_read_from(RKey key) const {
+  return std::ranges::any_of(queue_pairs_, [&](const auto& qp) {
+    return qp && !qp->flushed && qp->responder.reads_from(key);
+  });
+}
+
+void Layer::fail_readers(Instant now, RKey key) {
   for (const auto& qp : queue_pairs_) {
     if (!qp || qp->flushed || !qp->responder.reads_from(key)) continue;
     (void)endpoint_.to_error(qp->link.qpn, now);
     fail(*qp, now);
   }
-  return endpoint_.deregister_memory(key);
 }
 
 // ---- what happened ----

@@ -76,9 +76,11 @@ class Layer {
   [[nodiscard]] Result<void, PostError> post_send(Qpn qpn, const SendRequest& request);
   [[nodiscard]] Result<void, PostError> post_receive(Qpn qpn, const ReceiveRequest& request);
 
-  // The endpoint's. Queue pairs whose peer is reading the region are failed, because the bytes
-  // may be gone when this returns.
-  bool deregister_memory(Instant now, RKey key);
+  // The endpoint's. Peers may still be reading the region: its bytes stay until they are not, or
+  // their queue pairs have been failed.
+  bool deregister_memory(RKey key) { return endpoint_.deregister_memory(key); }
+  [[nodiscard]] bool is_read_from(RKey key) const;
+  void fail_readers(Instant now, RKey key);
 
   // What the endpoint's polls gave. Returns whether it was about a queue pair of the layer.
   bool handle_completion(const core::Completion& completion);

@@ -182,14 +182,14 @@ std::string to_string(const Ipv6Prefix& prefix) {
 
 std::string mac_of(const LinkId& link, CableEnd end) {
   const unsigned kind = link.kind == LinkId::Kind::kHost ? 0 : 4;
-  const unsigned place = link.plane.raw() << 4 | kind | (end == CableEnd::kUpper ? 1U : 0U);
+  const unsigned place = unsigned{link.plane.raw()} << 4 | kind | (end == CableEnd::kUpper ? 1U : 0U);
   return fmt::format(kMacFormat, place, link.rack >> 8, link.rack & 0xff, link.port >> 8,
                      link.port & 0xff);
 }
 
 std::string mac_of(const SwitchId& id) {
   const unsigned tier = id.tier == Tier::kT0 ? 8 : 9;
-  return fmt::format(kMacFormat, id.plane.raw() << 4 | tier, 0, 0, id.index >> 8, id.index & 0xff);
+  return fmt::format(kMacFormat, unsigned{id.plane.raw()} << 4 | tier, 0, 0, id.index >> 8, id.index & 0xff);
 }
 
 wire::Ipv6Address link_address(const LinkId& link, CableEnd end, LinkAddresses addresses) {
