@@ -82,6 +82,13 @@ MemoryRegion::~MemoryRegion() {
   if (is_registered && host_.is_of_this_process()) host_.deregister(RKey(remote_.rkey));
 }
 
+bool MemoryRegion::is_being_read() const {
+  return std::ranges::any_of(host_.shards_, [&](const auto& shard) {
+    return shard->look_at_messages(
+        [&](const messages::Layer& layer) { return layer.is_being_read(RKey(remote_.rkey)); });
+  });
+}
+
 QueuePair::~QueuePair() {
   const bool was_created = qpn_ != Qpn{};
   if (!was_created || !shard_.is_of_this_process()) return;

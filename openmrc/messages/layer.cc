@@ -199,6 +199,12 @@ bool Layer::set_shared_limit(SharedQueueId id, std::size_t limit) {
   return true;
 }
 
+bool Layer::is_being_read(RKey key) const {
+  return std::ranges::any_of(queue_pairs_, [&](const auto& qp) {
+    return qp && !qp->flushed && qp->responder.reads_from(key);
+  });
+}
+
 // MSG-39
 bool Layer::deregister_memory(Instant now, RKey key) {
   for (const auto& qp : queue_pairs_) {

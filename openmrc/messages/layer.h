@@ -79,6 +79,9 @@ class Layer {
   // The endpoint's. Queue pairs whose peer is reading the region are failed, because the bytes
   // may be gone when this returns.
   bool deregister_memory(Instant now, RKey key);
+  // Whether it would fail a queue pair: the peer has not acknowledged all that it reads. It may
+  // have all of it, nevertheless.
+  [[nodiscard]] bool is_being_read(RKey key) const;
 
   // What the endpoint's polls gave. Returns whether it was about a queue pair of the layer.
   bool handle_completion(const core::Completion& completion);

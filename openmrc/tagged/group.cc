@@ -70,7 +70,7 @@ Result<void, Reason> Group::send(Buffer& buffer, std::span<std::byte> bytes, int
   Peer& peer = *find(to);
   if (!peer.has_credit(bytes.size())) return announce(buffer, bytes, peer, tag);
   peer.send({.kind = Kind::kEager, .tag = tag, .length = bytes.size()}, bytes);
-  complete(buffer, Direction::kSend, to);
+  if (peer.sends.is_next(buffer)) complete({&buffer, 1}, Direction::kSend, to);
   return {};
 }
 
@@ -88,7 +88,7 @@ Result<void, Reason> Group::announce(Buffer& buffer, std::span<std::byte> bytes,
         memory.address + static_cast<std::uint64_t>(bytes.data() - buffer.bytes().data());
     header.rkey = memory.rkey;
   }
-  announced_[header.id] = {.buffer = &buffer, .to = to.rank()};
+  to.sends.begin(header.id, buffer);
   to.send(header);
   return {};
 }
@@ -159,10 +159,10 @@ void Group::pause(std::uint64_t seen, Duration at_most) {
 }
 
 std::vector<int> Group::awaited(const Buffer& buffer, Direction direction) const {
-  if (direction == Direction::kReceive) return matcher_.awaited(buffer);
-  std::vector<int> ranks;
-  for (const auto& [id, one] : announced_) {
-    if (one.buffer == &buffer) ranks.push_back(one.to);
+  const bool is_send = direction == Direction::kSend;
+  std::vector<int> ranks = is_send ? std::vector<int>{} : matcher_.awaited(buffer);
+  for (const auto& peer : peers_) {
+    if (peer && (is_send ? peer->sends : peer->receives).has(buffer)) ranks.push_back(peer->rank());
   }
   return ranks;
 }
@@ -170,11 +170,6 @@ std::vector<int> Group::awaited(const Buffer& buffer, Direction direction) const
 Reason Group::late(const Buffer& buffer, Direction direction, Duration timeout) const {
   std::vector<std::string> labels;
   for (const int rank : awaited(buffer, direction)) labels.push_back(find(rank)->label());
-  for (const auto& peer : peers_) {
-    if (direction == Direction::kReceive && peer && peer->is_reading_into(buffer)) {
-      labels.push_back(peer->label());
-    }
-  }
   return fmt::format("rank {} ({}) timed out after {} ms, {} {}", rank_, host_.config().name,
                      timeout.raw() / 1'000'000,
                      direction == Direction::kSend ? "sending to" : "receiving from",
@@ -188,20 +183,32 @@ void Group::abort(Buffer& buffer, Direction direction) {
 }
 
 void Group::forget(Buffer& buffer) {
-  const std::lock_guard lock(mutex_);
   if (!host_.is_of_this_process()) return;
-  matcher_.forget(buffer);
-  const bool is_read = std::ranges::any_of(
-      peers_, [&](const auto& peer) { return peer && peer->is_reading_into(buffer); });
-  const bool is_announced = std::erase_if(announced_, [&](const auto& entry) {
-                              return entry.second.buffer == &buffer;
-                            }) > 0;
-  if ((is_read || is_announced) && !broken_) {
-    fail(fmt::format("rank {} ({}) gave up a message before it was complete", rank_,
-                     host_.config().name),
-         nullptr);
+  bool is_used = false;
+  {
+    const std::lock_guard lock(mutex_);
+    matcher_.forget(buffer);
+    for (const auto& peer : peers_) {
+      if (!peer) continue;
+      is_used = is_used || peer->sends.has(buffer) || peer->receives.has(buffer);
+      peer->sends.forget(buffer);
+      peer->receives.forget(buffer);
+    }
+    if (is_used) {
+      fail(fmt::format("rank {} ({}) gave up a message before it was complete", rank_,
+                       host_.config().name),
+           nullptr);
+    }
   }
+  if (buffer.region_ && !is_used) wait_for_acknowledgements(*buffer.region_);
   buffer.region_.reset();
+}
+
+// MSG-39: a peer that says that it has read all may not have acknowledged all yet. What is missing
+// comes, or the queue pair fails.
+void Group::wait_for_acknowledgements(const host::MemoryRegion& region) {
+  constexpr Duration kLookEvery = microseconds(200);
+  while (region.is_being_read()) pause(inbox_.generation(), kLookEvery);
 }
 
 void Group::close() {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "openmrc/base/result.h"
@@ -17,6 +16,7 @@
 #include "openmrc/host/host.h"
 #include "openmrc/tagged/buffer.h"
 #include "openmrc/tagged/inbox.h"
+#include "openmrc/tagged/ledger.h"
 #include "openmrc/tagged/matcher.h"
 #include "openmrc/tagged/peer.h"
 
@@ -65,12 +65,6 @@ class Group {
   void close();
 
  private:
-  // What a buffer announced, until it was read.
-  struct Announced {
-    Buffer* buffer = nullptr;
-    int to = 0;
-  };
-
   [[nodiscard]] Peer* find(int rank) const;
   [[nodiscard]] Result<void, Reason> usable(int rank) const;
   [[nodiscard]] Result<void, Reason> announce(Buffer& buffer, std::span<std::byte> bytes, Peer& to,
@@ -82,6 +76,7 @@ class Group {
   [[nodiscard]] std::vector<int> awaited(const Buffer& buffer, Direction direction) const;
   [[nodiscard]] Reason late(const Buffer& buffer, Direction direction, Duration timeout) const;
   void pause(std::uint64_t seen, Duration at_most);
+  void wait_for_acknowledgements(const host::MemoryRegion& region);
 
   // What the inbox has.
   void progress();
@@ -94,7 +89,7 @@ class Group {
   void on_close(Peer& peer);
   // A message and one who waits for it.
   void deliver(Peer& peer, const Header& header, ConstBytes payload, Receive receive);
-  void complete(Buffer& buffer, Direction direction, int rank);
+  static void complete(const Ledger::Completed& completed, Direction direction, int rank);
   void fail(const Reason& reason, const Peer* culprit);
   void stop_reading();
   [[nodiscard]] bool is_flushed() const;
@@ -105,7 +100,6 @@ class Group {
   std::mutex mutex_;                          // of all that follows, and of buffers
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: none yet, or this member
   Matcher matcher_;
-  std::unordered_map<std::uint32_t, Announced> announced_;
   std::uint32_t next_id_ = 1;
   std::optional<Reason> broken_;
 };

@@ -42,9 +42,9 @@ void Group::handle(const Inbox::Entry& entry) {
     return on_failure(*peer, completion.status);
   }
   if (completion.kind == messages::CompletionKind::kSent) {
-    if (auto finished = peer->on_sent(completion)) {
-      complete(*finished->receive.buffer, Direction::kReceive, entry.rank);
-      peer->send({.kind = Kind::kRead, .id = finished->announced.id});
+    if (const auto announced = peer->on_sent(completion)) {
+      complete(peer->receives.finish(announced->id), Direction::kReceive, entry.rank);
+      peer->send({.kind = Kind::kRead, .id = announced->id});
     }
     return;
   }
@@ -102,7 +102,9 @@ void Group::deliver(Peer& peer, const Header& header, ConstBytes payload, Receiv
     return peer.read(header, std::move(receive));
   }
   std::ranges::copy(payload, receive.bytes.begin());
-  complete(*receive.buffer, Direction::kReceive, peer.rank());
+  if (peer.receives.is_next(*receive.buffer)) {
+    complete({receive.buffer, 1}, Direction::kReceive, peer.rank());
+  }
   if (header.kind == Kind::kAnnounce) {
     peer.send({.kind = Kind::kRead, .id = header.id});
   } else {
@@ -111,14 +113,11 @@ void Group::deliver(Peer& peer, const Header& header, ConstBytes payload, Receiv
 }
 
 void Group::on_read(Peer& peer, std::uint32_t id) {
-  const auto found = announced_.find(id);
-  if (found == announced_.end() || found->second.to != peer.rank()) {
-    if (broken_) return;
+  const Ledger::Completed completed = peer.sends.finish(id);
+  if (completed.buffer == nullptr) {
     return fail(fmt::format("{} has read what was not announced to it", peer.label()), &peer);
   }
-  Buffer& buffer = *found->second.buffer;
-  announced_.erase(found);
-  complete(buffer, Direction::kSend, peer.rank());
+  complete(completed, Direction::kSend, peer.rank());
 }
 
 void Group::on_abort(const Peer& peer, ConstBytes reason) {
@@ -129,15 +128,14 @@ void Group::on_abort(const Peer& peer, ConstBytes reason) {
 
 void Group::on_close(Peer& peer) {
   peer.has_left = true;
-  const bool sends_wait = std::ranges::any_of(
-      announced_, [&](const auto& entry) { return entry.second.to == peer.rank(); });
-  if (broken_ || (!sends_wait && !matcher_.awaits_only(peer.rank()))) return;
+  if (peer.sends.empty() && !matcher_.awaits_only(peer.rank())) return;
   fail(fmt::format("{} has left the group while it was waited for", peer.label()), &peer);
 }
 
-void Group::complete(Buffer& buffer, Direction direction, int rank) {
-  Buffer::Count& count = count_of(buffer, direction);
-  ++count.done;
+void Group::complete(const Ledger::Completed& completed, Direction direction, int rank) {
+  if (completed.buffer == nullptr) return;  // it was forgotten meanwhile
+  Buffer::Count& count = count_of(*completed.buffer, direction);
+  count.done += completed.count;
   count.rank = rank;
 }
 

@@ -89,6 +89,7 @@ void Peer::count_consumed() {
 }
 
 void Peer::read(const Header& announced, Receive receive) {
+  receives.begin(announced.id, *receive.buffer);
   reads_.push_back({.announced = announced, .receive = std::move(receive)});
   flush();
 }
@@ -134,8 +135,8 @@ void Peer::flush() {
   }
 }
 
-std::optional<Peer::Finished> Peer::on_sent(const messages::Completion& completion) {
-  std::optional<Finished> finished;
+std::optional<Header> Peer::on_sent(const messages::Completion& completion) {
+  std::optional<Header> finished;
   if (completion.opcode == messages::Opcode::kWrite) {
     pinging_ = false;
   } else if (completion.opcode == messages::Opcode::kSend) {
@@ -144,7 +145,7 @@ std::optional<Peer::Finished> Peer::on_sent(const messages::Completion& completi
     Read& read = reads_.front();
     read.done += std::min(read.announced.length - read.done, kReadMax);
     if (read.done >= read.announced.length) {
-      finished = {.announced = read.announced, .receive = std::move(read.receive)};
+      finished = read.announced;
       reads_.pop_front();
     }
   }
@@ -169,11 +170,6 @@ ConstBytes Peer::received(const messages::Completion& completion) const {
 void Peer::give_back(const messages::Completion& completion) {
   // Refused only where the queue pair has failed, which is reported otherwise.
   (void)post_receive(completion.id);
-}
-
-bool Peer::is_reading_into(const Buffer& buffer) const {
-  return std::ranges::any_of(reads_,
-                             [&](const Read& one) { return one.receive.buffer == &buffer; });
 }
 
 void Peer::stop() {

@@ -14,6 +14,7 @@
 #include "openmrc/host/message_queue_pair.h"
 #include "openmrc/tagged/header.h"
 #include "openmrc/tagged/inbox.h"
+#include "openmrc/tagged/ledger.h"
 #include "openmrc/tagged/matcher.h"
 
 namespace openmrc::tagged {
@@ -47,18 +48,13 @@ class Peer final : private host::MessageSink {
   [[nodiscard]] bool count_arrival() { return ++arrived_ - consumed_ <= kEagerBudget; }
   void count_consumed();
 
-  // A READ that is complete as a whole.
-  struct Finished {
-    Header announced{};
-    Receive receive{};
-  };
-  [[nodiscard]] std::optional<Finished> on_sent(const messages::Completion& completion);
+  // The announced message that was READ as a whole, if one was.
+  [[nodiscard]] std::optional<Header> on_sent(const messages::Completion& completion);
 
   [[nodiscard]] bool is_connected() const { return connected_; }
   // All that was sent has arrived.
   [[nodiscard]] bool is_idle() const { return waiting_.empty() && in_flight_.empty(); }
   [[nodiscard]] bool is_reading() const { return !reads_.empty(); }
-  [[nodiscard]] bool is_reading_into(const Buffer& buffer) const;
   // Nothing is read or sent any more.
   void stop();
 
@@ -67,6 +63,8 @@ class Peer final : private host::MessageSink {
   [[nodiscard]] std::optional<std::string> failure_text() const { return qp_->failure_text(); }
 
   bool has_left = false;  // it said kClose
+  Ledger sends;           // announced, by the id of this end
+  Ledger receives;        // to be READ, by the id of the other end
 
  private:
   struct Read {
