@@ -20,7 +20,7 @@ FAULTS = {"none": "no fault", "plane": "a plane is cut", "flap": "a link flaps",
 
 
 def read(folder, run):
-    path = folder / f"{run['transport']}-{run['fault']}.csv"
+    path = folder / f"{run['transport']}-{run['fault']}-{run['run']}.csv"
     with open(path, encoding="utf-8") as file:
         return [(float(when), float(took), float(loss)) for _, when, took, loss in csv.reader(file)]
 
@@ -32,8 +32,8 @@ def draw_steps(axes, folder, runs, fault):
         # Time 0 is the fault; without one, the first step.
         zero = run.get("fault_begin", rows[0][0])
         axes.step([when - zero for when, _, _ in rows], [1000 * took for _, took, _ in rows],
-                  where="pre", color=COLORS[run["transport"]], label=NAMES[run["transport"]],
-                  linewidth=1.3)
+                  where="pre", color=COLORS[run["transport"]], linewidth=1, alpha=0.8,
+                  label=NAMES[run["transport"]] if run["run"] == 0 else None)
         if "fault_begin" in run and not shaded:
             axes.axvspan(0, run["fault_end"] - zero, color="#00000014", linewidth=0)
             shaded = True
@@ -47,7 +47,7 @@ def draw_steps(axes, folder, runs, fault):
 def draw_loss(axes, folder, runs):
     """Those over MRC, one upon the other if they are equal."""
     ours = [run for run in runs if run["transport"] == "openmrc"]
-    for index, run in enumerate(ours):
+    for index, run in enumerate(run for run in ours if run["run"] == 0):
         axes.plot([loss for _, _, loss in read(folder, run)], label=FAULTS[run["fault"]],
                   linewidth=6 - 1.3 * index, alpha=0.7)
     equal = len({run["loss"] for run in ours}) == 1

@@ -10,6 +10,7 @@ over MRC did not end with the loss of the run without a fault, to the last bit.
 """
 import argparse
 import csv
+import itertools
 import json
 import os
 import signal
@@ -125,8 +126,8 @@ def break_it(lab, fault, seconds):
     return begin, time.monotonic()
 
 
-def run_one(lab, transport, fault, options, port):
-    output = options.output / f"{transport}-{fault}.csv"
+def run_one(lab, transport, fault, number, options, port):
+    output = options.output / f"{transport}-{fault}-{number}.csv"
     output.unlink(missing_ok=True)
     set_timestamps(lab, transport != "mptcp")
     joined = joins(lab)
@@ -148,6 +149,7 @@ def run_one(lab, transport, fault, options, port):
         lab.run("heal", "--lab", lab.name)
     failed = [one for process, one in zip(processes, errors) if process.returncode != 0]
     result = summary(transport, fault, read(output) if output.exists() else [], moments, failed)
+    result["run"] = number
     return result | ({"subflows": joins(lab) - joined} if transport == "mptcp" else {})
 
 
@@ -170,18 +172,25 @@ def summary(transport, fault, rows, moments, errors):
     return result
 
 
+def span(values):
+    """One figure, or the least and the greatest of several runs."""
+    found = sorted(value for value in values if value is not None)
+    return "" if not found else f"{found[0]}" if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+
+
 def table(results, steps):
-    lines = ["| fault | over | steps while it lasted | median of those, ms | worst, ms | median without, ms | loss at the end |",
+    """A line for each fault and transport, of all runs."""
+    lines = ["| fault | over | runs | steps while it lasted | median of those, ms | worst, ms | loss at the end |",
              "|---|---|---|---|---|---|---|"]
-    medians = {one["transport"]: one["median_ms"] for one in results if one["fault"] == "none"}
-    for one in results:
-        loss = one["loss"] if one["steps"] == steps else f"stopped at step {one['steps']}"
-        if one["fault"] == "none":
-            lines.append(f"| none | {one['transport']} | | | {one['worst_ms']} | {one['median_ms']} | {loss} |")
-        else:
-            lines.append(f"| {one['fault']} | {one['transport']} | {one['steps_during']} | "
-                         f"{one['median_during_ms']} | {one['worst_during_ms']} | "
-                         f"{medians.get(one['transport'], '')} | {loss} |")
+    for fault, transport in dict.fromkeys((one["fault"], one["transport"]) for one in results):
+        runs = [one for one in results if (one["fault"], one["transport"]) == (fault, transport)]
+        suffix = "" if fault == "none" else "_during"
+        losses = {one["loss"] if one["steps"] == steps else f"stopped at step {one['steps']}"
+                  for one in runs}
+        lines.append(f"| {fault} | {transport} | {len(runs)} | "
+                     f"{span(one.get('steps_during') for one in runs)} | "
+                     f"{span(one[f'median{suffix}_ms'] for one in runs)} | "
+                     f"{span(one[f'worst{suffix}_ms'] for one in runs)} | {', '.join(sorted(losses))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -193,6 +202,7 @@ def main():
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--seconds", type=int, default=5, help="how long a fault lasts")
     parser.add_argument("--timeout", type=int, default=120, help="for the rest of a run, in s")
+    parser.add_argument("--runs", type=int, default=3, help="of each; one says little")
     parser.add_argument("--rate", default="1gbit")
     parser.add_argument("--mode", default="srv6")
     parser.add_argument("--transports", nargs="+", choices=TRANSPORTS, default=TRANSPORTS)
@@ -204,10 +214,10 @@ def main():
     try:
         if "mptcp" in options.transports:
             set_up_mptcp(lab)
-        for fault in options.faults:
-            for transport in options.transports:
-                results.append(run_one(lab, transport, fault, options, 29500 + len(results)))
-                print(json.dumps(results[-1]), flush=True)
+        for number, fault, transport in itertools.product(range(options.runs), options.faults,
+                                                          options.transports):
+            results.append(run_one(lab, transport, fault, number, options, 29500 + len(results)))
+            print(json.dumps(results[-1]), flush=True)
     finally:
         lab.down()
     (options.output / "summary.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -81,7 +81,7 @@ class Group {
   // What the inbox has.
   void progress();
   void handle(const Inbox::Entry& entry);
-  void on_failure(Peer& peer, messages::Status status);
+  void on_failure(Peer& peer, std::optional<messages::Status> status);
   void on_message(Peer& peer, ConstBytes message);
   void on_data(Peer& peer, const Header& header, ConstBytes payload);
   void on_read(Peer& peer, std::uint32_t id);

@@ -36,7 +36,7 @@ void Group::progress() {
 void Group::handle(const Inbox::Entry& entry) {
   Peer* peer = find(entry.rank);
   if (peer == nullptr || !peer->is_connected()) return;
-  if (entry.failed) return on_failure(*peer, messages::Status::kRetryExceeded);
+  if (entry.failed) return on_failure(*peer, std::nullopt);
   const messages::Completion& completion = entry.completion;
   if (completion.status != messages::Status::kSuccess) {
     return on_failure(*peer, completion.status);
@@ -52,13 +52,13 @@ void Group::handle(const Inbox::Entry& entry) {
   peer->give_back(completion);
 }
 
-void Group::on_failure(Peer& peer, messages::Status status) {
+void Group::on_failure(Peer& peer, std::optional<messages::Status> status) {
   const bool expected = peer.has_left;
-  const auto text = peer.failure_text();
+  Reason why = "the queue pair failed";
+  if (status) why += fmt::format(": {}", messages::name(*status));
+  why = peer.failure_text().value_or(why);
   peer.stop();
   if (expected || broken_) return;
-  const Reason why =
-      text ? *text : fmt::format("the queue pair failed: {}", messages::name(status));
   fail(fmt::format("{}: {}", peer.label(), why), &peer);
 }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lab"))
-from lab import run_tests  # pylint: disable=wrong-import-position
+from lab import Lab, run_tests  # pylint: disable=wrong-import-position
 
 RANKS = 4
 RUN_MAX_S = 240
@@ -24,16 +24,16 @@ ERROR_MAX_S = 15
 class Ranks(unittest.TestCase):
     ports = iter(range(29500, 29600))
 
-    def start(self, *arguments, timeout_s=60):
+    def start(self, *arguments, timeout_s=60, lab=None, ranks=RANKS, prefix=()):
         port = str(next(self.ports))
         processes = []
-        for rank in range(RANKS):
+        for rank in range(ranks):
             environment = os.environ | {
-                "RANK": str(rank), "WORLD_SIZE": str(RANKS), "MASTER_ADDR": "h0",
+                "RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "h0",
                 "MASTER_PORT": port, "PYTHONPATH": PYTHON_PATH, "TIMEOUT": str(timeout_s)}
             processes.append(subprocess.Popen(
-                LAB.command("exec", f"h{rank}", "--", sys.executable, str(HERE / "rank.py"),
-                            *arguments),
+                (lab or LAB).command("exec", f"h{rank}", "--", *prefix, sys.executable,
+                                     str(HERE / "rank.py"), *arguments),
                 env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
             self.addCleanup(end, processes[-1])
         return processes
@@ -66,6 +66,16 @@ class Ranks(unittest.TestCase):
         for result in self.results(processes):
             self.assertGreater(result["rounds"], 3)
 
+    def test_two_hosts_with_two_ports_and_ipv4_need_no_root(self):
+        nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+        with Lab(OPTIONS.mrc, "udp", OPTIONS.rate, "--ip", "4", "--planes", "2", "--t0", "1", "--t1", "1",
+                 "--hosts", "2", name="two") as lab:
+            processes = self.start("loop", "8", lab=lab, ranks=2, prefix=nobody)
+            time.sleep(4)
+            lab.run("cut", "h1/p0")
+            for result in self.results(processes):
+                self.assertGreater(result["rounds"], 3)
+
     def test_the_others_are_told_which_rank_was_killed(self):
         processes = self.start("wait")
         for process in processes:
@@ -78,9 +88,10 @@ class Ranks(unittest.TestCase):
             self.assertLess(result["at"] - killed_at, ERROR_MAX_S, result["error"])
             print(f"rank {result['rank']} after {result['at'] - killed_at:.1f} s: {result['error']}")
 
-    def test_a_wait_that_takes_too_long_raises_everywhere(self):
+    def test_a_wait_that_takes_too_long_raises_everywhere_and_a_new_group_works(self):
         for result in self.results(self.start("late", timeout_s=3)):
             self.assertIn("timed out after 3000 ms", result["error"])
+            self.assertTrue(result["again"])
 
 
 def kill(process):
@@ -112,9 +123,9 @@ if __name__ == "__main__":
     parser.add_argument("--python-path", required=True, help="where the package openmrc is")
     parser.add_argument("--mode", default="srv6")
     parser.add_argument("--rate", default="500mbit")
-    options, rest = parser.parse_known_args()
-    PYTHON_PATH = options.python_path
+    OPTIONS, rest = parser.parse_known_args()
+    PYTHON_PATH = OPTIONS.python_path
     if importlib.util.find_spec("torch") is None:
         print("needs PyTorch (python3-torch)")
         sys.exit(77)
-    run_tests(lambda lab: globals().update(LAB=lab), options.mrc, options.mode, options.rate, rest)
+    run_tests(lambda lab: globals().update(LAB=lab), OPTIONS.mrc, OPTIONS.mode, OPTIONS.rate, rest)

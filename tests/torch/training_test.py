@@ -21,6 +21,7 @@ class Training(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, EXAMPLE / "run.py", "--mrc", OPTIONS.mrc, "--python-path",
                  OPTIONS.python_path, "--output", folder, "--steps", str(STEPS), "--seconds", "3",
+                 "--runs", "1",
                  "--transports", "openmrc", "--faults", "none", "plane", "flap"],
                 capture_output=True, text=True, timeout=500, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
