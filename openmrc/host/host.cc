@@ -15,6 +15,7 @@
 #include "openmrc/datapath/capture.h"
 #include "openmrc/datapath/fault.h"
 #include "openmrc/datapath/slot.h"
+#include "openmrc/host/destination.h"
 #include "openmrc/host/longest_packet.h"
 #include "openmrc/host/path_planning.h"
 #include "openmrc/host/random.h"
@@ -68,22 +69,6 @@ datapath::FaultSettings faults_of(const Config& config, const core::EvProfile& p
   return to;
 }
 
-std::string_view text_of(core::ModifyError error) {
-  using core::ModifyError;
-  switch (error) {
-    case ModifyError::kNoQueuePair: return "no such queue pair";
-    case ModifyError::kTransition: return "it is connected already or has failed";
-    case ModifyError::kProfile: return "no such EV or congestion profile";
-    case ModifyError::kPlanes: return "the two hosts have a different number of planes";
-    case ModifyError::kEvFormat: return "the EVs need IPv6, and an address is IPv4";
-    case ModifyError::kMtu: return "the MTU is out of range";
-    case ModifyError::kWindow: return "the peer offers no window";
-    case ModifyError::kRetry: return "a timeout or retry count is above its maximum";
-    case ModifyError::kRemoteQpn: return "the peer's queue pair number is reserved";
-  }
-  return {};
-}
-
 // MSG-39: the last response of a READ may have arrived, and its acknowledgement not yet.
 void wait_for_readers(Shard& shard, RKey key) {
   const Instant end = now() + kReadersWait;
@@ -114,6 +99,13 @@ MemoryRegion::~MemoryRegion() {
   if (is_registered && host_.is_of_this_process()) host_.deregister(RKey(remote_.rkey));
 }
 
+bool MemoryRegion::is_being_read() const {
+  return std::ranges::any_of(host_.shards_, [&](const auto& shard) {
+    return shard->look_at_messages(
+        [&](const messages::Layer& layer) { return layer.is_read_from(RKey(remote_.rkey)); });
+  });
+}
+
 QueuePair::~QueuePair() {
   const bool was_created = qpn_ != Qpn{};
   if (!was_created || !shard_.is_of_this_process()) return;
@@ -123,41 +115,18 @@ QueuePair::~QueuePair() {
 }
 
 ConnectionInfo QueuePair::connection_info() const {
-  const Config& config = host_.config();
-  const profile::TransportProfile& transport = config.transport;
-  ConnectionInfo info{.host = config.name,
-                      .qpn = qpn_.raw(),
-                      .psn = psn_.raw(),
-                      .mtu = transport.mtu,
-                      .mpr = transport.mpr,
-                      .max_wimm = transport.max_wimm,
-                      .dynamic_mpr = transport.dynamic_mpr};
-  for (const datapath::Port& port : config.ports) info.addresses.push_back(port.address);
-  if (host_.paths().own()) info.fabric_host = host_.paths().own()->raw();
+  ConnectionInfo info = own_info(host_);
+  info.qpn = qpn_.raw();
+  info.psn = psn_.raw();
   return info;
 }
 
 // QP-9
 Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   const Config& config = host_.config();
-  const profile::PathPlan& paths = host_.paths();
-  Destination to{.name = peer.host, .addresses = peer.addresses};
-  if (peer.fabric_host) to.place = fabric::HostIndex(*peer.fabric_host);
-  peer_ = to;
-  if (paths.plan() && (!to.place || !paths.plan()->fabric().has(*to.place))) {
-    return failure(
-        Error{.what = fmt::format("{} has no place in the fabric of openmrc.toml", peer.host),
-              .remedy = "give both hosts the same section fabric"});
-  }
-  if (std::ranges::any_of(peer.addresses, [&](const wire::Ipv6Address& address) {
-        return version_of(address) != ip_version(config);
-      })) {
-    return failure(Error{
-        .what = fmt::format("{} is configured for another IP version: its addresses and those "
-                            "of {} are of IPv4 and IPv6",
-                            peer.host, config.name),
-        .remedy = "give the ports of both hosts addresses of one of the two"});
-  }
+  auto to = destination_of(host_, peer);
+  if (!to) return failure(std::move(to.error()));
+  peer_ = *to;
   const ReceiveAttributes recv{.remote_qpn = Qpn(peer.qpn),
                                .remote_psn = Psn(peer.psn),
                                .mtu = peer.mtu,
@@ -169,7 +138,7 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
   send.mpr = peer.mpr;
   send.max_wimm = peer.max_wimm;
   auto result = to_init();
-  if (result) result = to_ready_to_recv(to, recv);
+  if (result) result = to_ready_to_recv(*to, recv);
   if (result) result = to_ready_to_send(send);
   if (result) return {};
   return failure(

@@ -51,6 +51,9 @@ class MemoryRegion {
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   // What a peer needs to know to write to it.
   [[nodiscard]] RemoteMemory remote() const { return remote_; }
+  // Its end would fail a queue pair with messages: the peer has not acknowledged all that it reads.
+  // It may have all of it, nevertheless.
+  [[nodiscard]] bool is_being_read() const;
 
  private:
   friend class Host;

@@ -14,9 +14,9 @@ RECOVERED = 0.95
 class Lab:
     """A lab that is gone when the test is, whatever happens."""
 
-    def __init__(self, mrc, mode, rate, *options):
+    def __init__(self, mrc, mode, rate, *options, name="rec"):
         self.mrc = mrc
-        self.name = f"rec{os.getpid()}"
+        self.name = f"{name}{os.getpid()}"
         # Like SIGINT: unittest goes on after any other exception, and after this the lab is removed.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.run("up", self.name, "--rate", rate, "--mode", mode, *options, lab=False)
