@@ -99,6 +99,9 @@ openmrc_pkgconfig(libmrc-ctl
 get_property(shared_libraries GLOBAL PROPERTY OPENMRC_SHARED_LIBRARIES)
 add_custom_target(installed)
 add_dependencies(installed ${library_targets} ${shared_libraries} mrc mrcd)
+if(TARGET openmrc_torch)
+  add_dependencies(installed openmrc_torch)
+endif()
 
 install(TARGETS mrc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
