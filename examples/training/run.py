@@ -209,6 +209,7 @@ def main():
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS))
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the lab is removed then, too
     lab = Lab(options.mrc, options.rate, options.mode)
     results = []
     try:
