@@ -34,7 +34,7 @@ class Maker {
   [[nodiscard]] std::string mac(const LinkId& link, CableEnd end) const;
   [[nodiscard]] std::string device_name(const LinkId& link, CableEnd end) const;
   [[nodiscard]] std::string port_name(const LinkId& link, CableEnd end) const;
-  [[nodiscard]] SwitchId switch_at(const LinkId& link, CableEnd end) const;
+  [[nodiscard]] static SwitchId switch_at(const LinkId& link, CableEnd end);
 
   [[nodiscard]] Ipv6Prefix usid(Segment::Kind kind, Plane plane, std::uint32_t index) const {
     return usid_prefix(plan_.block(), {kind, plane, index});
@@ -57,7 +57,7 @@ class Maker {
   EmitKind kind_;
 };
 
-SwitchId Maker::switch_at(const LinkId& link, CableEnd end) const {
+SwitchId Maker::switch_at(const LinkId& link, CableEnd end) {
   const bool is_t1 = link.kind == LinkId::Kind::kUplink && end == CableEnd::kUpper;
   return {.plane = link.plane,
           .tier = is_t1 ? Tier::kT1 : Tier::kT0,
@@ -182,14 +182,16 @@ std::string to_string(const Ipv6Prefix& prefix) {
 
 std::string mac_of(const LinkId& link, CableEnd end) {
   const unsigned kind = link.kind == LinkId::Kind::kHost ? 0 : 4;
-  const unsigned place = unsigned{link.plane.raw()} << 4 | kind | (end == CableEnd::kUpper ? 1U : 0U);
+  const unsigned place =
+      unsigned{link.plane.raw()} << 4 | kind | (end == CableEnd::kUpper ? 1U : 0U);
   return fmt::format(kMacFormat, place, link.rack >> 8, link.rack & 0xff, link.port >> 8,
                      link.port & 0xff);
 }
 
 std::string mac_of(const SwitchId& id) {
   const unsigned tier = id.tier == Tier::kT0 ? 8 : 9;
-  return fmt::format(kMacFormat, unsigned{id.plane.raw()} << 4 | tier, 0, 0, id.index >> 8, id.index & 0xff);
+  return fmt::format(kMacFormat, unsigned{id.plane.raw()} << 4 | tier, 0, 0, id.index >> 8,
+                     id.index & 0xff);
 }
 
 wire::Ipv6Address link_address(const LinkId& link, CableEnd end, LinkAddresses addresses) {

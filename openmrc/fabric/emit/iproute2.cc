@@ -62,7 +62,7 @@ Lines interface_lines(const DevicePort& port) {
 }  // namespace
 
 std::string iproute2_route(const DeviceRoute& route, const DevicePort* port) {
-  const std::string to = to_string(route.to);
+  std::string to = to_string(route.to);
   switch (route.kind) {
     case RouteKind::kVia: {
       OPENMRC_CHECK(port != nullptr, "such a route leads over a port");

@@ -37,6 +37,14 @@ bool is_plain(std::string_view word) {
                              [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
 }
 
+// "# name" or "#name" and the names behind it; nothing of another comment.
+std::vector<std::string_view> columns_in(const std::vector<std::string_view>& words) {
+  const bool apart = words.front() == "#" && words.size() > 1;
+  std::vector names(words.begin() + (apart ? 1 : 0), words.end());
+  if (names.front() != "name" && names.front() != "#name") names.clear();
+  return names;
+}
+
 text::FileError port_error(std::uint32_t line, std::string message) {
   return {.line = line, .message = std::move(message)};
 }
@@ -53,10 +61,7 @@ Result<PortConfig, text::FileError> parse_port_config(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty()) continue;
     if (words.front().starts_with('#')) {
-      // "# name" or "#name"; another comment is none of columns
-      const bool apart = words.front() == "#";
-      const std::vector names(words.begin() + (apart && words.size() > 1 ? 1 : 0), words.end());
-      if (names.front() == "name" || names.front() == "#name") columns = names;
+      if (auto names = columns_in(words); !names.empty()) columns = std::move(names);
       continue;
     }
     if (columns.empty()) return failure(port_error(number, "no line '# name lanes ...' before it"));

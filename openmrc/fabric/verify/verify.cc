@@ -238,6 +238,8 @@ class Verifier {
   [[nodiscard]] static bool is_as_planned(const DeviceRoute& route, const DevicePort* port,
                                           const FoundRoute& found) {
     const FoundHop& hop = found.hops.front();
+    const bool needs_port = route.kind == RouteKind::kVia || route.kind == RouteKind::kDecapsulate;
+    if (needs_port && port == nullptr) return false;
     switch (route.kind) {
       case RouteKind::kVia:
         return found.action.empty() && (found.type.empty() || found.type == "unicast") &&
