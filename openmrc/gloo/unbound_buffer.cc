@@ -33,16 +33,16 @@ std::span<std::byte> UnboundBuffer::part(size_t offset, size_t nbytes) const {
   return buffer_.bytes().subspan(offset, nbytes);
 }
 
-void UnboundBuffer::send(int dstRank, uint64_t slot, size_t offset, size_t nbytes) {
-  check(context_->group().send(buffer_, part(offset, nbytes), dstRank, slot));
+void UnboundBuffer::send(int to, uint64_t slot, size_t offset, size_t nbytes) {
+  check(context_->group().send(buffer_, part(offset, nbytes), to, slot));
 }
 
-void UnboundBuffer::recv(int srcRank, uint64_t slot, size_t offset, size_t nbytes) {
-  check(context_->group().receive(buffer_, part(offset, nbytes), {srcRank}, slot));
+void UnboundBuffer::recv(int from, uint64_t slot, size_t offset, size_t nbytes) {
+  check(context_->group().receive(buffer_, part(offset, nbytes), {from}, slot));
 }
 
-void UnboundBuffer::recv(std::vector<int> srcRanks, uint64_t slot, size_t offset, size_t nbytes) {
-  check(context_->group().receive(buffer_, part(offset, nbytes), std::move(srcRanks), slot));
+void UnboundBuffer::recv(std::vector<int> from, uint64_t slot, size_t offset, size_t nbytes) {
+  check(context_->group().receive(buffer_, part(offset, nbytes), std::move(from), slot));
 }
 
 bool UnboundBuffer::wait(Direction direction, int* rank, std::chrono::milliseconds timeout) {

@@ -23,9 +23,9 @@ class UnboundBuffer final : public ::gloo::transport::UnboundBuffer {
   bool waitSend(int* rank, std::chrono::milliseconds timeout) override;
   void abortWaitRecv() override;
   void abortWaitSend() override;
-  void send(int dstRank, uint64_t slot, size_t offset, size_t nbytes) override;
-  void recv(int srcRank, uint64_t slot, size_t offset, size_t nbytes) override;
-  void recv(std::vector<int> srcRanks, uint64_t slot, size_t offset, size_t nbytes) override;
+  void send(int to, uint64_t slot, size_t offset, size_t nbytes) override;
+  void recv(int from, uint64_t slot, size_t offset, size_t nbytes) override;
+  void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t nbytes) override;
 
  private:
   [[nodiscard]] std::span<std::byte> part(size_t offset, size_t nbytes) const;

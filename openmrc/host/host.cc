@@ -148,7 +148,7 @@ Result<void, Error> QueuePair::connect(const ConnectionInfo& peer) {
 
 Result<void, core::ModifyError> QueuePair::to_init() {
   return shard_.run([&](core::Endpoint& endpoint, Instant) {
-    return endpoint.to_init(qpn_, host_.init_attributes(domain_));
+    return endpoint.to_init(qpn_, Host::init_attributes(domain_));
   });
 }
 
@@ -383,7 +383,7 @@ void Host::deregister(RKey key) {
   for (const auto& shard : shards_) wait_for_readers(*shard, key);
 }
 
-core::InitAttributes Host::init_attributes(ProtectionDomain domain) const {
+core::InitAttributes Host::init_attributes(ProtectionDomain domain) {
   return {.domain = domain, .ev_profile = kOwnEvProfile, .cc_profile = kOwnCcProfile};
 }
 

@@ -284,7 +284,7 @@ class Host {
   // What a queue pair says in RTR: the caller's, and what the way to the peer adds to it.
   [[nodiscard]] core::ReadyToRecvAttributes attributes_to(
       const Destination& peer, const ReceiveAttributes& attributes) const;
-  [[nodiscard]] core::InitAttributes init_attributes(ProtectionDomain domain) const;
+  [[nodiscard]] static core::InitAttributes init_attributes(ProtectionDomain domain);
   // Why a queue pair failed, and what is known of it no longer.
   [[nodiscard]] std::optional<std::string> failure_text(Qpn qpn, const Destination& peer) const;
   void forget(Qpn qpn);

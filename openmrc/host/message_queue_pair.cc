@@ -68,7 +68,7 @@ MessageQueuePair::~MessageQueuePair() {
 }
 
 Result<void, core::ModifyError> MessageQueuePair::to_init(const Access& access) {
-  core::InitAttributes attributes = host_.init_attributes(domain_);
+  core::InitAttributes attributes = Host::init_attributes(domain_);
   attributes.remote_write = access.remote_write;
   return shard_.run_messages([&](messages::Layer& layer, Instant) {
     return layer.to_init(qpn_, attributes, access.messages);

@@ -44,7 +44,7 @@ class Group {
 
   // What the member `rank` needs to know to connect to this one.
   [[nodiscard]] Result<host::ConnectionInfo, Reason> add_peer(int rank);
-  [[nodiscard]] Result<void, Reason> connect(int rank, const host::ConnectionInfo& peer);
+  [[nodiscard]] Result<void, Reason> connect(int rank, const host::ConnectionInfo& info);
 
   // `bytes` are some of the buffer's, and stay as they are until wait() has returned.
   [[nodiscard]] Result<void, Reason> send(Buffer& buffer, std::span<std::byte> bytes, int to,

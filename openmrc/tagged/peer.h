@@ -79,7 +79,7 @@ class Peer final : private host::MessageSink {
   void flush();
   [[nodiscard]] bool post(const messages::SendRequest& request);
   [[nodiscard]] bool post_next_of(Read& read);
-  [[nodiscard]] bool post_receive(std::size_t slot);
+  [[nodiscard]] bool post_receive(std::size_t index);
   [[nodiscard]] std::span<std::byte> slot(std::size_t index);
 
   int rank_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <optional>
 
@@ -170,7 +171,7 @@ int ReliableConnection::prepare(const ibv_send_wr& wr, messages::SendRequest& re
   }
   if (request.copied) {  // its memory needs no key
     std::ranges::transform(list, segments.begin(), [](const ibv_sge& sge) {
-      return messages::Segment{reinterpret_cast<std::byte*>(sge.addr), sge.length};
+      return messages::Segment{std::bit_cast<std::byte*>(sge.addr), sge.length};
     });
     return 0;
   }

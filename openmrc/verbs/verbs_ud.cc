@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -177,7 +178,7 @@ int Datagrams::send_one(const ibv_send_wr& wr) {
   std::array<std::span<const std::byte>, kSgeMax> pieces;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::byte* data =
-        is_inline ? reinterpret_cast<const std::byte*>(list[i].addr)
+        is_inline ? std::bit_cast<const std::byte*>(list[i].addr)
                   : memory_.table.find(list[i].lkey, memory_.domain, list[i].addr, list[i].length);
     if (data == nullptr && list[i].length > 0) {
       complete_send(wr, IBV_WC_LOC_PROT_ERR);
