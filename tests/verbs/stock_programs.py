@@ -35,6 +35,14 @@ PINGPONG = ("ibv_rc_pingpong", "ibv_rc_pingpong -e", "ibv_srq_pingpong", "ibv_ud
 UCX_TESTS = ("tag_lat", "tag_bw", "ucp_put_bw", "ucp_get", "ucp_fadd", "ucp_cswap")
 
 
+def unless_alone(test):
+    def run(self):
+        if OPTIONS.alone:
+            self.skipTest("--alone")
+        test(self)
+    return run
+
+
 class Pair:
     """A program that is a server on one host and a client on another."""
 
@@ -43,7 +51,7 @@ class Pair:
         environment = ["env"] + [f"{name}={value}" for name, value in (variables or {}).items()]
         words = environment + [*program, *extra]
         self.server = lab.start(SERVER, "run", "--quiet", "--", *words)
-        time.sleep(1)
+        time.sleep(0.5)
         self.client = lab.start(CLIENT, "run", "--quiet", "--", *words, *client_words)
 
     def finish(self, seconds=WAIT_MAX_S):
@@ -92,10 +100,11 @@ class StockPrograms(unittest.TestCase):
                 client, _ = self.perftest(words, 5000 if OPTIONS.long else 200).finish()
                 self.assert_figures(client)
 
+    @unless_alone
     def test_perftest_of_all_sizes(self):
         for words in ALL_SIZES:
             with self.subTest(words):
-                client, _ = self.perftest(words, 20).finish()
+                client, _ = self.perftest(words, 5).finish()
                 self.assert_figures(client, 23)  # 2 bytes to 8 MiB
 
     def test_pingpong(self):
@@ -131,6 +140,7 @@ class StockPrograms(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout + done.stderr, r"\d+ bytes +\d+ times --> +[\d.]+ Mbps")
 
+    @unless_alone
     def test_netpipe_over_open_mpi(self):
         self.need("mpirun.openmpi", "NPopenmpi")
         self.assert_netpipe(self.mpi(
@@ -140,6 +150,7 @@ class StockPrograms(unittest.TestCase):
             "-x", "UCX_TLS", "-x", "UCX_NET_DEVICES",
             "mrc", "run", "--quiet", "--", "NPopenmpi", "-u", "16384", "-n", "10", "-o", "/dev/null"))
 
+    @unless_alone
     def test_netpipe_over_mpich(self):
         self.need("mpirun.mpich", "NPmpich2")
         self.assert_netpipe(self.mpi(
@@ -157,6 +168,7 @@ class StockPrograms(unittest.TestCase):
         self.lab.run("flap", f"{CLIENT}/p2", "--hz", "5", "--for", "1s")
         return pair.finish()
 
+    @unless_alone
     def test_faults_end_nothing(self):
         for words in ("ib_write_bw -s 65536", "ib_send_bw -s 65536", "ib_read_bw -s 65536",
                       "ib_atomic_lat"):
@@ -165,6 +177,7 @@ class StockPrograms(unittest.TestCase):
                 client, _ = self.during_faults(self.perftest(words, iterations))
                 self.assert_figures(client)
 
+    @unless_alone
     def test_a_peer_that_is_killed_is_named(self):
         pair = self.perftest("ib_write_bw", 1000000)
         time.sleep(2)
@@ -183,6 +196,7 @@ def main():
     parser.add_argument("--mrc", required=True)
     parser.add_argument("--mode", default="srv6")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--alone", action="store_true", help="not during faults, nor all sizes, nor MPI")
     options, rest = parser.parse_known_args()
     globals()["OPTIONS"] = options
     if os.geteuid() != 0:
