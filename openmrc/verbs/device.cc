@@ -112,11 +112,16 @@ bool Device::port_is_up(unsigned port) {
 // Several planes have several addresses, and only the list of peers says which belong together; the
 // host itself is on it, for programs that write to themselves.
 std::optional<host::Destination> Device::known_peer(const Gid& gid) const {
-  if (gid == Gid{} || version_of(gid) != ip_version(config_)) return std::nullopt;
-  if (config_.ports.size() == 1) return host::Destination{to_string(gid), {gid}, {}};
   host::Destination self{.name = config_.name};
   for (const datapath::Port& port : config_.ports) self.addresses.push_back(port.address);
-  if (std::ranges::find(self.addresses, gid) != self.addresses.end()) return self;
+  if (gid == this->gid(0) || std::ranges::find(self.addresses, gid) != self.addresses.end()) {
+    return self;
+  }
+  if (gid == Gid{} || version_of(gid) != ip_version(config_)) return std::nullopt;
+  // A device's link-local GID is no address, so that nobody knows where another one is.
+  const bool is_link_local = (gid.group(0) & 0xffc0) == 0xfe80;
+  if (is_link_local) return std::nullopt;
+  if (config_.ports.size() == 1) return host::Destination{to_string(gid), {gid}, {}};
   for (const host::KnownPeer& peer : config_.peers) {
     if (std::ranges::find(peer.addresses, gid) != peer.addresses.end()) {
       return host::Destination{.name = peer.name, .addresses = peer.addresses};

@@ -55,5 +55,14 @@ TEST(Device, OfOnePlaneNeedsNoListButTheSameIpVersion) {
   EXPECT_FALSE(device.destination_of(Gid::of({0xfd00, 0, 0, 0, 0, 0, 0, 1})));
 }
 
+// perftest takes the first GID if it finds no IPv4 one.
+TEST(Device, KnowsOnlyItsOwnLinkLocalGid) {
+  const Device device("openmrc0", two_planes());
+  const auto self = device.destination_of(device.gid(0));
+  ASSERT_TRUE(self);
+  EXPECT_EQ(self->addresses, (std::vector{kOwn0, kOwn1}));
+  EXPECT_FALSE(device.destination_of(Gid::of({0xfe80, 0, 0, 0, 0, 0, 0, 7})));
+}
+
 }  // namespace
 }  // namespace openmrc::libmrc

@@ -99,18 +99,20 @@ class StockPrograms(RunTest):
     def test_ucx_finds_the_memory_domain(self):
         self.assertIn("Memory domain: openmrc0", self.assert_lists("ucx_info", "-d").stdout)
 
-    def test_ib_write_bw_finds_it_and_has_no_queue_pairs_yet(self):
+    def test_ib_write_bw_runs_between_two_processes(self):
         self.need("ib_write_bw")
-        server = subprocess.Popen([OPTIONS.mrc, "run", "-q", "--config", str(self.config), "ib_write_bw",
-                                   "-d", "openmrc0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        words = ["ib_write_bw", "-d", "openmrc0", "-n", "100"]
+        server = subprocess.Popen([OPTIONS.mrc, "run", "-q", "--config", str(self.config), *words],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.addCleanup(server.communicate)
         self.addCleanup(server.kill)
         for _ in range(20):  # until it listens
-            done = self.mrc_run("-q", "timeout", "10", "ib_write_bw", "-d", "openmrc0", "127.0.0.1")
+            done = self.mrc_run("-q", "timeout", "20", *words, "127.0.0.1")
             if "Couldn't connect" not in done.stdout + done.stderr:
                 break
             time.sleep(0.5)
-        self.assertIn("Failed to create QP", done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"65536 +100 ")
         other = self.mrc_run("-q", "ib_write_bw", "-d", "other")
         self.assertIn("IB device other not found", other.stdout + other.stderr)
 
