@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -45,10 +46,8 @@ class Writer {
     const fs::path folder = folder_ / device;
     std::error_code ignored;  // the files cannot be written then, which is said
     fs::create_directories(folder, ignored);
-    for (const EmittedFile& file : files) {
-      if (!write_file(folder / file.name, file.text)) return false;
-    }
-    return true;
+    return std::ranges::all_of(
+        files, [&](const EmittedFile& file) { return write_file(folder / file.name, file.text); });
   }
 
   [[nodiscard]] const std::string& failed() const { return failed_; }
