@@ -7,6 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
+
+#include "openmrc/base/network_order.h"
 
 namespace openmrc::gloo {
 namespace {
@@ -31,13 +34,11 @@ constexpr std::size_t kNameAt = 24;
 constexpr std::size_t kAddressesAt = kNameAt + Address::kNameMax;
 
 void put(std::vector<char>& out, std::size_t at, std::uint32_t value) {
-  for (std::size_t i = 0; i < 4; ++i) out[at + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
+  put_network_order(std::as_writable_bytes(std::span(out)), at, value);
 }
 
 std::uint32_t get(const std::vector<char>& in, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(in[at + i]);
-  return value;
+  return get_network_order<std::uint32_t>(std::as_bytes(std::span(in)), at);
 }
 
 bool is_printable(char c) { return c > ' ' && c <= '~'; }

@@ -11,12 +11,15 @@
 
 #include "openmrc/libmrc/queue_pair.h"
 #include "openmrc/verbs/profiles_in_use.h"
+#include "openmrc/verbs/verbs_states.h"
 
 using openmrc::Psn;
 using openmrc::Qpn;
-using openmrc::core::ModifyError;
-using openmrc::core::QueuePairState;
+using openmrc::libmrc::bytes_of;
+using openmrc::libmrc::error_number;
 using openmrc::libmrc::gid_of;
+using openmrc::libmrc::kNumberMask;
+using openmrc::libmrc::verbs_state;
 
 namespace {
 
@@ -25,26 +28,7 @@ constexpr int kMrcMask = MRC_QP_MAX_WIMM | MRC_QP_MAX_WIMM_DEST | MRC_QP_MPR | M
                          MRC_QP_HINT | MRC_QP_RETRY_CNT | MRC_QP_CAP | MRC_QP_VENDOR_CFG;
 constexpr std::uint32_t kCaps = MRC_QP_CAP_TRIM_NACK_DEST_UNSUPPORTED | MRC_QP_CAP_DYNAMIC_MPR |
                                 MRC_QP_CAP_SVC_TIME_DEST_UNSUPPORTED;
-constexpr std::uint32_t kPsnMask = 0xff'ffff;
 constexpr std::uint8_t kPenaltyMax = 127;
-
-ibv_qp_state verbs_state(QueuePairState state) {
-  switch (state) {
-    case QueuePairState::kReset: return IBV_QPS_RESET;
-    case QueuePairState::kInit: return IBV_QPS_INIT;
-    case QueuePairState::kReadyToRecv: return IBV_QPS_RTR;
-    case QueuePairState::kReadyToSend: return IBV_QPS_RTS;
-    case QueuePairState::kError: return IBV_QPS_ERR;
-  }
-  return IBV_QPS_UNKNOWN;
-}
-
-int error_number(const openmrc::Result<void, ModifyError>& result) {
-  if (result) return 0;
-  return result.error() == ModifyError::kNoQueuePair ? ENOENT : EINVAL;
-}
-
-std::uint32_t bytes_of(ibv_mtu mtu) { return 128U << mtu; }
 
 // The hint counts remote queue pairs; those of one host share a window. Not set: none are known.
 std::uint32_t senders_of(const mrc_qp_hint* hint) {
@@ -209,14 +193,15 @@ int mrc_qp::to_ready_to_recv(const ibv_qp_attr& verbs_attr, int verbs_mask) {
   if (!peer) return EHOSTUNREACH;
   if (const int error = use_profiles()) return error;
   openmrc::host::ReceiveAttributes attributes{
-      .remote_qpn = Qpn(verbs_attr.dest_qp_num & kPsnMask),
+      .remote_qpn = Qpn(verbs_attr.dest_qp_num & kNumberMask),
       .ev_profile = ev_profile_,
       .cc_profile = cc_profile_,
       .mpr_dest = mrc_attr_.mpr.mpr_dest,
       .max_wimm_dest = mrc_attr_.wimm.max_wimm_dest,
       .dynamic_mpr = (mrc_attr_.cap & MRC_QP_CAP_DYNAMIC_MPR) != 0,
       .peer_sends_trim_nacks = (mrc_attr_.cap & MRC_QP_CAP_TRIM_NACK_DEST_UNSUPPORTED) == 0};
-  if ((verbs_mask & IBV_QP_RQ_PSN) != 0) attributes.remote_psn = Psn(verbs_attr.rq_psn & kPsnMask);
+  if ((verbs_mask & IBV_QP_RQ_PSN) != 0)
+    attributes.remote_psn = Psn(verbs_attr.rq_psn & kNumberMask);
   if ((verbs_mask & IBV_QP_PATH_MTU) != 0) {
     if (verbs_attr.path_mtu < IBV_MTU_256 || verbs_attr.path_mtu > IBV_MTU_4096) return EINVAL;
     attributes.mtu = bytes_of(verbs_attr.path_mtu);
@@ -232,7 +217,7 @@ int mrc_qp::to_ready_to_recv(const ibv_qp_attr& verbs_attr, int verbs_mask) {
 }
 
 int mrc_qp::to_ready_to_send(const ibv_qp_attr& verbs_attr, int verbs_mask) {
-  const std::uint32_t psn = (verbs_mask & IBV_QP_SQ_PSN) != 0 ? verbs_attr.sq_psn & kPsnMask : 0;
+  const std::uint32_t psn = (verbs_mask & IBV_QP_SQ_PSN) != 0 ? verbs_attr.sq_psn & kNumberMask : 0;
   const auto result = runtime_->to_ready_to_send({.first_psn = Psn(psn),
                                                   .mpr = mrc_attr_.mpr.mpr,
                                                   .max_wimm = mrc_attr_.wimm.max_wimm,

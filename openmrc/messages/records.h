@@ -7,29 +7,11 @@
 #include <span>
 
 #include "openmrc/base/ids.h"
+#include "openmrc/base/network_order.h"
 #include "openmrc/messages/name.h"
 
 // The payloads of the layer's own messages, in network order.
 namespace openmrc::messages {
-
-namespace record {
-
-template <class T>
-constexpr void put(std::span<std::byte> out, std::size_t at, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    out[at + i] = static_cast<std::byte>(value >> (8 * (sizeof(T) - 1 - i)) & 0xff);
-  }
-}
-template <class T>
-[[nodiscard]] constexpr T get(std::span<const std::byte> in, std::size_t at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value = value << 8 | std::to_integer<std::uint64_t>(in[at + i]);
-  }
-  return static_cast<T>(value);
-}
-
-}  // namespace record
 
 // How many receives there are (MSG-20).
 //
@@ -47,17 +29,17 @@ struct Credit {
   std::uint8_t depth = 0;  // of READs and atomic operations that are taken at once
 
   static constexpr Credit read(std::span<const std::byte, kSize> in) {
-    return {.limit = Sequence(record::get<std::uint32_t>(in, 0)),
-            .lacking = (record::get<std::uint32_t>(in, 0) & kLackingBit) != 0,
-            .echo = record::get<std::uint16_t>(in, 4),
-            .rnr = record::get<std::uint8_t>(in, 6),
-            .depth = record::get<std::uint8_t>(in, 7)};
+    return {.limit = Sequence(get_network_order<std::uint32_t>(in, 0)),
+            .lacking = (get_network_order<std::uint32_t>(in, 0) & kLackingBit) != 0,
+            .echo = get_network_order<std::uint16_t>(in, 4),
+            .rnr = get_network_order<std::uint8_t>(in, 6),
+            .depth = get_network_order<std::uint8_t>(in, 7)};
   }
   constexpr void write(std::span<std::byte, kSize> out) const {
-    record::put(out, 0, limit.raw() | (lacking ? kLackingBit : 0));
-    record::put(out, 4, echo);
-    record::put(out, 6, rnr);
-    record::put(out, 7, depth);
+    put_network_order(out, 0, limit.raw() | (lacking ? kLackingBit : 0));
+    put_network_order(out, 4, echo);
+    put_network_order(out, 6, rnr);
+    put_network_order(out, 7, depth);
   }
 };
 
@@ -73,12 +55,12 @@ struct Ask {
   Psn psn{};  // with which whoever asks expects the answerer's first packet (MSG-27)
 
   static constexpr Ask read(std::span<const std::byte, kSize> in) {
-    return {.echo = record::get<std::uint16_t>(in, 0),
-            .psn = Psn(record::get<std::uint32_t>(in, 2) & 0xff'ffff)};
+    return {.echo = get_network_order<std::uint16_t>(in, 0),
+            .psn = Psn(get_network_order<std::uint32_t>(in, 2) & 0xff'ffff)};
   }
   constexpr void write(std::span<std::byte, kSize> out) const {
-    record::put(out, 0, echo);
-    record::put(out, 2, psn.raw());
+    put_network_order(out, 0, echo);
+    put_network_order(out, 2, psn.raw());
   }
 };
 
@@ -100,21 +82,21 @@ struct RemoteRequest {
 
   // Its operation may be one that there is not.
   static constexpr RemoteRequest read(std::span<const std::byte, kSize> in) {
-    return {.address = record::get<std::uint64_t>(in, 0),
-            .key = record::get<std::uint32_t>(in, 8),
-            .length = record::get<std::uint32_t>(in, 12),
-            .operation = static_cast<Operation>(record::get<std::uint8_t>(in, 16)),
-            .operand = record::get<std::uint64_t>(in, 24),
-            .swap = record::get<std::uint64_t>(in, 32)};
+    return {.address = get_network_order<std::uint64_t>(in, 0),
+            .key = get_network_order<std::uint32_t>(in, 8),
+            .length = get_network_order<std::uint32_t>(in, 12),
+            .operation = static_cast<Operation>(get_network_order<std::uint8_t>(in, 16)),
+            .operand = get_network_order<std::uint64_t>(in, 24),
+            .swap = get_network_order<std::uint64_t>(in, 32)};
   }
   constexpr void write(std::span<std::byte, kSize> out) const {
-    record::put(out, 0, address);
-    record::put(out, 8, key);
-    record::put(out, 12, length);
-    record::put(out, 16, std::uint64_t{0});
-    record::put(out, 16, static_cast<std::uint8_t>(operation));
-    record::put(out, 24, operand);
-    record::put(out, 32, swap);
+    put_network_order(out, 0, address);
+    put_network_order(out, 8, key);
+    put_network_order(out, 12, length);
+    put_network_order(out, 16, std::uint64_t{0});
+    put_network_order(out, 16, static_cast<std::uint8_t>(operation));
+    put_network_order(out, 24, operand);
+    put_network_order(out, 32, swap);
   }
 };
 

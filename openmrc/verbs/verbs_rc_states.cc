@@ -5,34 +5,13 @@
 
 #include "openmrc/verbs/verbs_rc.h"
 #include "openmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_states.h"
 
 namespace openmrc::libmrc {
 namespace {
 
-using core::ModifyError;
-using core::QueuePairState;
-
-constexpr std::uint32_t kNumberMask = 0xff'ffff;  // of queue pairs and packets
 constexpr std::uint8_t kRnrRetryMax = 7;
 
-ibv_qp_state verbs_state(QueuePairState state) {
-  switch (state) {
-    case QueuePairState::kReset: return IBV_QPS_RESET;
-    case QueuePairState::kInit: return IBV_QPS_INIT;
-    case QueuePairState::kReadyToRecv: return IBV_QPS_RTR;
-    case QueuePairState::kReadyToSend: return IBV_QPS_RTS;
-    case QueuePairState::kError: return IBV_QPS_ERR;
-  }
-  return IBV_QPS_UNKNOWN;
-}
-
-// What InfiniBand demands on the way to a state, and allows besides (11.2.5.2).
-struct Transition {
-  ibv_qp_state from;
-  ibv_qp_state to;
-  int needed;
-  int allowed;
-};
 constexpr int kAccess = IBV_QP_ACCESS_FLAGS;
 constexpr int kPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 constexpr int kIgnored = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
@@ -50,20 +29,6 @@ constexpr std::array kTransitions{
     Transition{IBV_QPS_RTS, IBV_QPS_RTS, 0, kIgnored},
 };
 
-bool is_allowed(ibv_qp_state from, ibv_qp_state to, int mask) {
-  const int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
-  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return given == 0;
-  const auto* found = std::ranges::find_if(
-      kTransitions, [&](const Transition& one) { return one.from == from && one.to == to; });
-  return found != kTransitions.end() && (given & found->needed) == found->needed &&
-         (given & ~(found->needed | found->allowed)) == 0;
-}
-
-int error_number(const Result<void, ModifyError>& result) {
-  if (result) return 0;
-  return result.error() == ModifyError::kNoQueuePair ? ENOENT : EINVAL;
-}
-
 }  // namespace
 
 ibv_qp_state ReliableConnection::state() const { return verbs_state(runtime_->state()); }
@@ -74,7 +39,7 @@ int ReliableConnection::modify(const ibv_qp_attr& attributes, int mask) {
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes.cur_qp_state != from) return EINVAL;
   if (to == IBV_QPS_SQD || to == IBV_QPS_SQE) return EOPNOTSUPP;
-  if (!is_allowed(from, to, mask)) return EINVAL;
+  if (!is_allowed(kTransitions, from, to, mask)) return EINVAL;
   const int error = from == to ? 0 : change_state(attributes, mask);
   if (error == 0) take(attributes, mask);
   return error;
@@ -137,7 +102,7 @@ int ReliableConnection::to_ready_to_recv(const ibv_qp_attr& attributes) {
   const auto depth = std::min(attributes.max_dest_rd_atomic, messages::kDepthMax);
   const host::MessageQueuePair::Peer remote{.qpn = Qpn(attributes.dest_qp_num & kNumberMask),
                                             .psn = Psn(attributes.rq_psn & kNumberMask),
-                                            .mtu = 128U << attributes.path_mtu};
+                                            .mtu = bytes_of(attributes.path_mtu)};
   const auto timer =
       static_cast<messages::RnrTimer>(attributes.min_rnr_timer & messages::kRnrTimerMax);
   return error_number(

@@ -14,23 +14,17 @@
 #include "openmrc/messages/scatter.h"
 #include "openmrc/verbs/verbs_ah.h"
 #include "openmrc/verbs/verbs_route.h"
+#include "openmrc/verbs/verbs_states.h"
 
 namespace openmrc::libmrc {
 namespace {
 
-constexpr std::uint32_t kNumberMask = 0xff'ffff;
 // InfiniBand 10.2.5: such a Q_Key in a request stands for that of the queue pair.
 constexpr std::uint32_t kOwnQkey = 0x8000'0000;
 constexpr std::uint8_t kNextHeaderBth = 0x1b;
 constexpr std::uint8_t kHopLimit = 64;
 constexpr std::size_t kSendQueueMax = 1024;  // to the ports; each has room for an MTU
 
-struct Transition {
-  ibv_qp_state from;
-  ibv_qp_state to;
-  int needed;
-  int allowed;
-};
 constexpr std::array kTransitions{
     Transition{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0},
     Transition{IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
@@ -38,15 +32,6 @@ constexpr std::array kTransitions{
     Transition{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_QKEY},
     Transition{IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_QKEY},
 };
-
-bool is_allowed(ibv_qp_state from, ibv_qp_state to, int mask) {
-  const int given = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
-  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return given == 0;
-  const auto* found = std::ranges::find_if(
-      kTransitions, [&](const Transition& one) { return one.from == from && one.to == to; });
-  return found != kTransitions.end() && (given & found->needed) == found->needed &&
-         (given & ~(found->needed | found->allowed)) == 0;
-}
 
 void copy_gid(const Gid& from, ibv_gid& to) {
   std::memcpy(to.raw, from.bytes.data(), sizeof to.raw);
@@ -102,7 +87,7 @@ int Datagrams::modify(const ibv_qp_attr& attributes, int mask) {
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes.cur_qp_state != from) return EINVAL;
   if (to == IBV_QPS_SQD || to == IBV_QPS_SQE) return EOPNOTSUPP;
-  if (!is_allowed(from, to, mask)) return EINVAL;
+  if (!is_allowed(kTransitions, from, to, mask)) return EINVAL;
   return change_state(attributes, mask);
 }
 

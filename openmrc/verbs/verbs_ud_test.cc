@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "openmrc/verbs/test_rc.h"
+#include "openmrc/verbs/test_end.h"
+#include "openmrc/verbs/test_verbs.h"
 
 namespace openmrc::libmrc::test {
 namespace {
@@ -17,34 +19,10 @@ namespace {
 constexpr std::uint32_t kQkey = 0x11111111;
 constexpr std::size_t kGrh = sizeof(ibv_grh);
 
-// A queue pair with its completion queues, and memory.
-class UdEnd {
+class UdEnd : public TestEnd {
  public:
-  UdEnd(ibv_context* context, ibv_pd* pd) : memory(1 << 16) {
-    send_cq = ibv_create_cq(context, 256, nullptr, nullptr, 0);
-    recv_cq = ibv_create_cq(context, 256, nullptr, nullptr, 0);
-    ibv_qp_init_attr attributes{};
-    attributes.send_cq = send_cq;
-    attributes.recv_cq = recv_cq;
-    attributes.cap = {.max_send_wr = 16,
-                      .max_recv_wr = 16,
-                      .max_send_sge = 4,
-                      .max_recv_sge = 4,
-                      .max_inline_data = 64};
-    attributes.qp_type = IBV_QPT_UD;
-    qp = ibv_create_qp(pd, &attributes);
-    mr = ibv_reg_mr(pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE);
-    EXPECT_NE(qp, nullptr);
-    EXPECT_NE(mr, nullptr);
-  }
-  ~UdEnd() {
-    EXPECT_EQ(ibv_destroy_qp(qp), 0);
-    EXPECT_EQ(ibv_dereg_mr(mr), 0);
-    EXPECT_EQ(ibv_destroy_cq(send_cq), 0);
-    EXPECT_EQ(ibv_destroy_cq(recv_cq), 0);
-  }
-  UdEnd(const UdEnd&) = delete;
-  UdEnd& operator=(const UdEnd&) = delete;
+  UdEnd(ibv_context* context, ibv_pd* pd)
+      : TestEnd(context, pd, {.type = IBV_QPT_UD, .sends = 16, .receives = 16}) {}
 
   void start(std::uint32_t qkey) {
     ibv_qp_attr attributes{};
@@ -59,35 +37,13 @@ class UdEnd {
     attributes.qp_state = IBV_QPS_RTS;
     ASSERT_EQ(ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
   }
-  [[nodiscard]] ibv_sge sge(std::size_t offset, std::uint32_t length) const {
-    return {.addr = reinterpret_cast<std::uint64_t>(memory.data() + offset),
-            .length = length,
-            .lkey = mr->lkey};
-  }
   int send(ibv_send_wr wr, ibv_ah* ah, const UdEnd& to, std::vector<ibv_sge> list,
            std::uint32_t qkey = kQkey) {
-    wr.sg_list = list.data();
-    wr.num_sge = static_cast<int>(list.size());
     wr.wr.ud.ah = ah;
     wr.wr.ud.remote_qpn = to.qp->qp_num;
     wr.wr.ud.remote_qkey = qkey;
-    ibv_send_wr* bad = nullptr;
-    return ibv_post_send(qp, &wr, &bad);
+    return TestEnd::send(wr, std::move(list));
   }
-  int receive(std::uint64_t id, std::vector<ibv_sge> list) {
-    ibv_recv_wr wr{.wr_id = id,
-                   .next = nullptr,
-                   .sg_list = list.data(),
-                   .num_sge = static_cast<int>(list.size())};
-    ibv_recv_wr* bad = nullptr;
-    return ibv_post_recv(qp, &wr, &bad);
-  }
-
-  std::vector<unsigned char> memory;
-  ibv_cq* send_cq = nullptr;
-  ibv_cq* recv_cq = nullptr;
-  ibv_qp* qp = nullptr;
-  ibv_mr* mr = nullptr;
 };
 
 class UdTest : public VerbsTest {
@@ -113,9 +69,7 @@ class UdTest : public VerbsTest {
   void start() {
     a->start(kQkey);
     b->start(kQkey);
-    for (std::size_t i = 0; i < a->memory.size(); ++i) {
-      a->memory[i] = static_cast<unsigned char>(i * 5 + 1);
-    }
+    a->fill(1);
   }
   void expect_silence() {
     EXPECT_TRUE(completions(b->recv_cq, 1, std::chrono::milliseconds(50)).empty());
@@ -210,9 +164,7 @@ TEST_F(UdTest, StatesNeedTheirAttributes) {
 TEST_F(UdTest, ErrorFlushes) {
   start();
   ASSERT_EQ(b->receive(7, {b->sge(0, 50)}), 0);
-  ibv_qp_attr attributes{};
-  attributes.qp_state = IBV_QPS_ERR;
-  ASSERT_EQ(ibv_modify_qp(b->qp, &attributes, IBV_QP_STATE), 0);
+  ASSERT_EQ(b->to_error(), 0);
   EXPECT_EQ(completion(b->recv_cq).status, IBV_WC_WR_FLUSH_ERR);
   ASSERT_EQ(b->send(request(2, IBV_WR_SEND, 0), ah, *a, {b->sge(0, 8)}), 0);
   EXPECT_EQ(completion(b->send_cq).status, IBV_WC_WR_FLUSH_ERR);

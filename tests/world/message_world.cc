@@ -11,6 +11,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/wire/decode.h"
 #include "tests/world/hosts.h"
+#include "tests/world/shrink.h"
 #include "tests/world/timeline.h"
 
 namespace openmrc::test {
@@ -312,26 +313,6 @@ WorldResult MessageWorld::run() {
 }
 
 WorldResult run_world(const MessageWorldOptions& options) { return MessageWorld(options).run(); }
-
-namespace {
-
-template <class List>
-bool drop_elements(MessageWorldOptions& options, List&& list_of) {
-  bool smaller = false;
-  for (std::size_t i = 0; i < list_of(options).size();) {
-    MessageWorldOptions without = options;
-    list_of(without).erase(list_of(without).begin() + static_cast<std::ptrdiff_t>(i));
-    if (run_world(without).violation) {
-      options = std::move(without);
-      smaller = true;
-    } else {
-      ++i;
-    }
-  }
-  return smaller;
-}
-
-}  // namespace
 
 MessageWorldOptions shrink(MessageWorldOptions options) {
   using Options = MessageWorldOptions;

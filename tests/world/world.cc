@@ -8,6 +8,7 @@
 #include "openmrc/base/result.h"
 #include "openmrc/wire/decode.h"
 #include "tests/world/hosts.h"
+#include "tests/world/shrink.h"
 #include "tests/world/timeline.h"
 
 namespace openmrc::test {
@@ -492,30 +493,9 @@ void World::finish() {
 
 WorldResult run_world(const WorldOptions& options) { return World(options).run(); }
 
-namespace {
-
-// Tries the options without each element of a list, one by one; keeps what still fails.
-template <class List>
-bool drop_elements(WorldOptions& options, List WorldOptions::* list) {
-  bool smaller = false;
-  for (std::size_t i = 0; i < (options.*list).size();) {
-    WorldOptions without = options;
-    (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(i));
-    if (run_world(without).violation) {
-      options = std::move(without);
-      smaller = true;
-    } else {
-      ++i;
-    }
-  }
-  return smaller;
-}
-
-}  // namespace
-
 WorldOptions shrink(WorldOptions options) {
-  while (drop_elements(options, &WorldOptions::faults) ||
-         drop_elements(options, &WorldOptions::writes)) {
+  while (drop_elements(options, [](WorldOptions& o) -> auto& { return o.faults; }) ||
+         drop_elements(options, [](WorldOptions& o) -> auto& { return o.writes; })) {
   }
   return options;
 }
