@@ -194,6 +194,37 @@ TEST_F(OrderTest, EveryQueuePairGetsRoomWhenThereIsSome) {
   EXPECT_EQ(at_a().size(), 910u);
 }
 
+// MSG-21: a CREDIT that waits for room changes nothing about those in flight.
+TEST_F(OrderTest, CreditInFlightSaysNoMoreThanWasAdvertised) {
+  PairOptions options{};
+  options.limits.sends_outstanding = 1;
+  options.b.queue_pair.sends.requests = 1000;
+  options.a.queue_pairs = options.b.queue_pairs = 2;
+  start(options);
+  pair->loses_writes_to[0] = 1;
+  receive(1, 0, 100);
+  pair->run_for(microseconds(1));
+  const std::array segments{target->at(1000, 10)};
+  for (WorkId i = 0; i < 900; ++i) {
+    pair->send(pair->b(),
+               {.id = 10 + i,
+                .opcode = Opcode::kWrite,
+                .segments = segments,
+                .remote_address = source->address + 1000,
+                .rkey = source->key},
+               1);
+  }
+  pair->run_for(microseconds(1));
+  receive(2, 100, 100);
+  send_bytes(1, 50);
+  send_bytes(2, 50);
+  pair->run_for(microseconds(1));
+  pair->loses_writes_to[0] = SIZE_MAX;
+  pair->settle();
+  EXPECT_EQ(statuses_of(at_a()), Statuses(2, kSuccess));
+  EXPECT_EQ(statuses_of(at_b()), Statuses(902, kSuccess));
+}
+
 // ---- shared receives ----
 
 class SharedTest : public OrderTest {

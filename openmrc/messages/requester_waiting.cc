@@ -78,13 +78,14 @@ void Requester::ask(Instant now, bool for_receive) {
                            attributes_.rnr_retry < kRnrRetryForEver;
   if (asks_in_flight_ > 0 && !may_be_more) return;
   if (!ask_answered_ && peer_is_known_ && now < asked_at_ + kAskEvery) return;
-  Ask{.echo = ++ask_, .psn = link_.peer_first_psn}.write(ask_bytes_);
   const Posted posted = post_to_core(link_, now,
-                                     {.id = CoreWork{CoreWork::Purpose::kAsk, ask_}.id(),
+                                     {.id = CoreWork{CoreWork::Purpose::kAsk, ask_ + 1}.id(),
                                       .data = wire::Payload::of_bytes(ask_bytes_),
                                       .remote_address = Name{.kind = Kind::kAsk}.address(),
                                       .rkey = core::kMessageKey});
   if (posted != Posted::kYes) return;
+  // Written only now: one in flight that is retransmitted has these bytes too.
+  Ask{.echo = ++ask_, .psn = link_.peer_first_psn}.write(ask_bytes_);
   ++asks_in_flight_;
   ask_answered_ = false;
   asked_at_ = now;

@@ -296,12 +296,6 @@ bool Responder::send_credit(Instant now) {
   if (!is_needed && !credit_is_due()) return true;
   if (credits_in_flight_ >= (is_needed ? kNeededCreditsMax : kCreditsInFlightMax)) return true;
   const std::int64_t next = limit();
-  Credit{.limit = Sequence{} + next,
-         .lacking = has_too_few(),
-         .echo = echo_,
-         .rnr = attributes_.rnr_timer,
-         .depth = attributes_.depth}
-      .write(credit_bytes_);
   const Posted posted = post_to_core(link_, now,
                                      {.id = CoreWork{CoreWork::Purpose::kCredit, 0}.id(),
                                       .data = wire::Payload::of_bytes(credit_bytes_),
@@ -309,6 +303,14 @@ bool Responder::send_credit(Instant now) {
                                       .rkey = core::kMessageKey});
   if (posted == Posted::kBroken) return false;
   if (posted == Posted::kLater) return true;
+  // Written only now: a CREDIT in flight that is retransmitted has these bytes too, and must not
+  // say more than what was advertised.
+  Credit{.limit = Sequence{} + next,
+         .lacking = has_too_few(),
+         .echo = echo_,
+         .rnr = attributes_.rnr_timer,
+         .depth = attributes_.depth}
+      .write(credit_bytes_);
   advertised_ = next;
   credit_wanted_ = false;
   told_too_few_ = has_too_few();

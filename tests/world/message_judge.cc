@@ -190,20 +190,9 @@ void MessageJudge::fails(Side side, std::size_t queue_pair, std::size_t index, S
   ++failed_;
 }
 
-// A window is for all queue pairs to a host. One of a packet or two may be taken by those whose
-// peer was destroyed each time that another wants it.
-bool MessageJudge::window_may_be_taken() const {
-  const auto* fixed = std::get_if<core::FixedWindowSettings>(&options_.network.congestion);
-  if (fixed == nullptr || fixed->window > ByteCount(2 * (options_.network.recv.mtu + 128)))
-    return false;
-  return std::ranges::any_of(queues_, [](const std::vector<Queue>& queues) {
-    return std::ranges::any_of(queues, &Queue::destroyed);
-  });
-}
-
 // Whether anything may go wrong on a connection.
 bool MessageJudge::may_fail(std::size_t queue_pair) {
-  if (network_may_fail_ || queue_has_wrong_[queue_pair] || window_may_be_taken()) return true;
+  if (network_may_fail_ || queue_has_wrong_[queue_pair]) return true;
   return std::ranges::any_of(queues_, [&](const std::vector<Queue>& queues) {
     const Queue& q = queues[queue_pair];
     return q.ended_by_application || q.refused > 0 || q.failed;

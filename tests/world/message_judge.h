@@ -109,7 +109,6 @@ class MessageJudge {
   [[nodiscard]] bool is_excused(Side side, std::size_t queue_pair, const Request& request,
                                 messages::Status status);
   [[nodiscard]] bool may_fail(std::size_t queue_pair);
-  [[nodiscard]] bool window_may_be_taken() const;
   [[nodiscard]] bool has_late_receives(Side side) const;
 
   // Receives.

@@ -147,7 +147,7 @@ void Endpoint::time_out_queue_pair(const TimerQueue::Due& due, Instant now) {
   if (const auto fatal = qp->requestor.on_timer(at, reachable)) {
     connections_.fail(*qp, *fatal, now);
   } else {
-    sending_.make_ready(*qp);
+    sending_.make_ready_in_turn(*qp);
   }
   if (at.peer.is_silent(now) && !at.peer.health.empty()) {
     probes_.hurry(qp->connection.peer, at.peer, now);

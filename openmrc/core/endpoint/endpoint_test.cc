@@ -427,6 +427,20 @@ TEST(Endpoint, PassesTheWindowOnFromOneThatIsWokenAndHasNothingToSend) {
 }
 
 // MRC 8 (CC-4)
+TEST(Endpoint, WhoTimesOutDoesNotTakeTheWindowFromWhoWaitsForIt) {
+  ScriptedPeer peer({.congestion = fixed_window(1)});
+  const Qpn other = peer.connect(Qpn(0x777));
+  peer.post(1, kMtu);
+  ASSERT_EQ(peer.collect().size(), 1U);
+  ASSERT_TRUE(post_to(peer, other, 2, kMtu));
+  ASSERT_EQ(peer.collect().size(), 0U);
+  std::vector<wire::RdmaWrite> sent;
+  while (sent.empty() && peer.fire_next()) sent = peer.collect_only<wire::RdmaWrite>();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].destination_qp, Qpn(0x777));
+}
+
+// MRC 8 (CC-4)
 TEST(Endpoint, LetsQueuePairsTakeTurns) {
   ScriptedPeer peer;
   const Qpn other = peer.connect(Qpn(0x777));

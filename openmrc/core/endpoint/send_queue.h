@@ -27,6 +27,12 @@ class SendQueue {
     qp.burst = 0;
     ready_.push_back(state_.queue_pairs, qp.connection.index);
   }
+  // The same, behind those that wait for the window, if any do; wake() is called next. Who sends
+  // into nothing time after time does not take it from them (CC-4).
+  void make_ready_in_turn(QueuePair& qp) {
+    if (state_.peers[qp.connection.peer].waiting.empty()) return make_ready(qp);
+    if (qp.queued == QueuePair::Queued::kNowhere) wait_for_window(qp);
+  }
   void wait_for_window(QueuePair& qp) { wait(qp, state_.peers[qp.connection.peer].waiting); }
   void wait_for_room(QueuePair& qp) { wait(qp, waiting_for_room_); }
 
