@@ -251,12 +251,16 @@ std::size_t Shard::transmit() {
   return sent;
 }
 
-void Shard::send(std::span<const core::Transmit> burst) {
-  if (burst.empty()) return;
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    outgoing_[i] = {.packet = &burst[i].packet, .plane = burst[i].plane};
+void Shard::send(std::span<core::Transmit> burst) {
+  std::size_t count = 0;
+  for (core::Transmit& transmit : burst) {
+    if (!copies_.take(transmit, count)) {
+      endpoint_.count_unreadable();
+      continue;
+    }
+    outgoing_[count++] = {.packet = &transmit.packet, .plane = transmit.plane};
   }
-  datapath_->send(std::span(outgoing_).first(burst.size()));
+  if (count > 0) datapath_->send(std::span(outgoing_).first(count));
 }
 
 // Returns whether there were any.

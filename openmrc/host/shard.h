@@ -25,6 +25,7 @@
 #include "openmrc/host/flood_watch.h"
 #include "openmrc/host/home_process.h"
 #include "openmrc/host/link_watch.h"
+#include "openmrc/host/retransmit_copies.h"
 #include "openmrc/messages/layer.h"
 
 namespace openmrc::host {
@@ -186,7 +187,7 @@ class Shard {
   void set_port(Instant at, std::size_t plane);
   void attach(Qpn qpn, const Destinations& destinations);
   [[nodiscard]] std::size_t transmit();
-  void send(std::span<const core::Transmit> burst);
+  void send(std::span<core::Transmit> burst);
   void deliver_events();
   [[nodiscard]] bool deliver_completions();
   [[nodiscard]] bool serve_messages();
@@ -215,6 +216,7 @@ class Shard {
   std::vector<MessageSink*> shared_queues_;  // by number
   std::vector<core::Transmit> transmits_;
   std::vector<datapath::Outgoing> outgoing_;
+  RetransmitCopies copies_{kBurst};
   std::vector<datapath::Incoming> incoming_;
   std::vector<Completion> completions_;  // of one queue, to be handed over together
   bool more_to_send_ = false;            // and ports are free: whoever comes next goes on at once

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <ranges>
 
 #include "openmrc/verbs/profiles_in_use.h"
 
@@ -107,6 +108,11 @@ bool Device::port_is_up(unsigned port) {
   const std::lock_guard lock(runtime_mutex_);
   if (runtime_) return runtime_->port_is_up(Plane(static_cast<std::uint8_t>(port - 1)));
   return link_is_up(config_.ports[port - 1].interface);
+}
+
+bool Device::any_port_is_up() {
+  return std::ranges::any_of(std::views::iota(1U, ports() + 1),
+                             [&](unsigned port) { return port_is_up(port); });
 }
 
 // Several planes have several addresses, and only the list of peers says which belong together; the

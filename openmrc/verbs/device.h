@@ -61,6 +61,7 @@ class Device {
   [[nodiscard]] Gid gid(unsigned index) const;  // zero: nothing there
   // Ports count from 1.
   [[nodiscard]] bool port_is_up(unsigned port);
+  [[nodiscard]] bool any_port_is_up();
 
   // Who has this GID; nothing if neither the fabric nor the list of peers has it.
   [[nodiscard]] std::optional<host::Destination> destination_of(const Gid& gid) const;

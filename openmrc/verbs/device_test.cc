@@ -18,7 +18,8 @@ constexpr Gid kPeer1 = ipv4(0x0a00'0202);
 // Two planes of IPv4, outside of a fabric.
 host::Config two_planes() {
   host::Config config{.name = "a"};
-  config.ports = {{.interface = "eth0", .address = kOwn0}, {.interface = "eth1", .address = kOwn1}};
+  config.ports = {{.interface = "none0", .address = kOwn0},
+                  {.interface = "none1", .address = kOwn1}};
   config.peers = {{.name = "b", .addresses = {kPeer0, kPeer1}}};
   return config;
 }
@@ -53,6 +54,17 @@ TEST(Device, OfOnePlaneNeedsNoListButTheSameIpVersion) {
   ASSERT_TRUE(device.destination_of(kPeer0));
   EXPECT_EQ(device.destination_of(kPeer0)->addresses, std::vector{kPeer0});
   EXPECT_FALSE(device.destination_of(Gid::of({0xfd00, 0, 0, 0, 0, 0, 0, 1})));
+}
+
+TEST(Device, IsUsableWhileAnyPlaneIsUp) {
+  host::Config config = two_planes();
+  config.ports[1].interface = "lo";
+  Device device("openmrc0", config);
+  EXPECT_FALSE(device.port_is_up(1)) << "there is no such interface";
+  EXPECT_TRUE(device.port_is_up(2));
+  EXPECT_TRUE(device.any_port_is_up());
+  config.ports[1].interface = "none1";
+  EXPECT_FALSE(Device("openmrc0", config).any_port_is_up());
 }
 
 // perftest takes the first GID if it finds no IPv4 one.

@@ -79,10 +79,12 @@ double bits_per_second_of_port(const Device& device) {
 }
 
 ibv_port_attr attributes_of(Device& device, std::uint8_t port) {
-  const bool up = device.port_is_up(port);
   const LinkRate rate = link_rate_of(bits_per_second_of_port(device) / 1e9);
   ibv_port_attr attributes{};
-  attributes.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  // A queue pair uses all planes, whatever its port: programs that are told to use a port look at
+  // its state first, and shall start while its own plane is down. The link itself is the physical
+  // state.
+  attributes.state = device.any_port_is_up() ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   attributes.max_mtu = IBV_MTU_4096;
   attributes.active_mtu = mtu_of(device.config().transport.mtu);
   attributes.gid_tbl_len = static_cast<int>(device.gids());
@@ -91,7 +93,7 @@ ibv_port_attr attributes_of(Device& device, std::uint8_t port) {
   attributes.max_vl_num = 1;
   attributes.active_width = rate.width;
   attributes.active_speed = rate.speed;
-  attributes.phys_state = up ? kPhysicalLinkUp : kPhysicalDisabled;
+  attributes.phys_state = device.port_is_up(port) ? kPhysicalLinkUp : kPhysicalDisabled;
   attributes.link_layer = IBV_LINK_LAYER_ETHERNET;
   return attributes;
 }

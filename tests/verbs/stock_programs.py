@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of verbs, UCX and MPI as the distribution has them, between two hosts of a lab: alone, and
-while planes are cut and links flap. In short by default; --long runs them with their own numbers."""
+while planes are cut and links flap. In short by default; --long runs them with their own numbers,
+and collectives for ten minutes."""
 import argparse
 import os
 import pathlib
@@ -19,7 +20,8 @@ from lab import Lab  # noqa: E402
 
 SERVER, CLIENT = "h0", "h3"
 SERVER_ADDRESS = "10.255.0.1"
-LAB_RSH = HERE.parent.parent / "examples" / "mpi" / "lab-rsh"
+EXAMPLES = HERE.parent.parent / "examples"
+LAB_RSH = EXAMPLES / "mpi" / "lab-rsh"
 UCX = {"UCX_TLS": "rc_v,self", "UCX_NET_DEVICES": "openmrc0:1"}
 WAIT_MAX_S = 90
 GID = "3"
@@ -129,10 +131,13 @@ class StockPrograms(unittest.TestCase):
                 client, _ = self.ucx(test, 5000 if OPTIONS.long else 200).finish()
                 self.assertRegex(client, r"Final: +\d+")
 
+    def environment(self):
+        folder = pathlib.Path(self.lab.mrc).parent
+        return os.environ | {"LAB": self.lab.name, "PATH": f"{folder}:{os.environ['PATH']}"}
+
     def mpi(self, *launcher):
         """Starts ranks on two hosts, as docs/guide/mpi.md does."""
-        environment = os.environ | UCX | {"LAB": self.lab.name}
-        environment["PATH"] = f"{pathlib.Path(self.lab.mrc).parent}:{environment['PATH']}"
+        environment = self.environment() | UCX
         return subprocess.run(self.lab.command("exec", SERVER, "--", *launcher), env=environment,
                               capture_output=True, text=True, timeout=WAIT_MAX_S, check=False)
 
@@ -177,6 +182,33 @@ class StockPrograms(unittest.TestCase):
                 client, _ = self.during_faults(self.perftest(words, iterations))
                 self.assert_figures(client)
 
+    def test_programs_start_while_the_plane_of_their_port_is_down(self):
+        self.lab.run("cut", "p0")
+        try:
+            client, _ = self.perftest("ib_write_bw", 200).finish()
+            self.assert_figures(client)
+            client, _ = self.ucx("tag_lat", 200).finish()
+            self.assertRegex(client, r"Final: +\d+")
+        finally:
+            self.lab.run("heal")
+
+    @unless_alone
+    def test_collectives_under_faults(self):
+        """As docs/guide/collectives.md has it, in a lab of its own."""
+        self.need("mpirun.openmpi")
+        seconds = 600 if OPTIONS.long else 10
+        done = subprocess.run(
+            [EXAMPLES / "collectives" / "under-faults", "--seed", str(OPTIONS.seed), "--limit",
+             str(seconds + WAIT_MAX_S), sys.executable, EXAMPLES / "collectives" / "collectives.py",
+             "--seconds", str(seconds), "--seed", str(OPTIONS.seed)],
+            env=self.environment(), capture_output=True, text=True,
+            timeout=seconds + 2 * WAIT_MAX_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = re.search(r"(\d+) operations of 4 ranks, all right; the longest took .*", done.stdout)
+        self.assertIsNotNone(found, done.stdout)
+        print(found[0])
+        self.assertGreater(int(found[1]), 5)
+
     @unless_alone
     def test_a_peer_that_is_killed_is_named(self):
         pair = self.perftest("ib_write_bw", 1000000)
@@ -196,6 +228,7 @@ def main():
     parser.add_argument("--mrc", required=True)
     parser.add_argument("--mode", default="srv6")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--seed", type=int, default=1, help="of the faults under collectives")
     parser.add_argument("--alone", action="store_true", help="not during faults, nor all sizes, nor MPI")
     options, rest = parser.parse_known_args()
     globals()["OPTIONS"] = options

@@ -162,6 +162,8 @@ class Endpoint {
   bool set_receiver_penalty(Qpn qpn, std::uint8_t penalty, bool restore);
 
   [[nodiscard]] const Counters& counters() const { return state_.context.counters; }
+  // The owner did not send a packet, because its memory cannot be read. It is as if it was lost.
+  void count_unreadable() { state_.context.counters.add(Count::kDropUnreadable); }
   [[nodiscard]] std::size_t planes() const { return state_.planes(); }
   // For those who watch: the peer of a connected queue pair.
   [[nodiscard]] const Peer* peer_of(Qpn qpn) const;
