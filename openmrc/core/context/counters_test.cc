@@ -51,7 +51,7 @@ TEST(Counters, EnumeratorsAndTableAreInTheSameOrder) {
   EXPECT_EQ(describe(Count::kDataSent).name, "data_sent");
   EXPECT_EQ(describe(Count::kRetransmitsForAck).name, "retransmits_for_ack");
   EXPECT_EQ(describe(Count::kDropControlFull).name, "drop_control_full");
-  EXPECT_EQ(static_cast<std::size_t>(Count::kDropDatagramNoPort) + 1, kCounterTable.size());
+  EXPECT_EQ(static_cast<std::size_t>(Count::kDropUnreadable) + 1, kCounterTable.size());
 }
 
 TEST(Counters, CountEachApartFromZeroOn) {

@@ -30,6 +30,7 @@ Result<Qpn, CreateError> Datagrams::create(DatagramHandler& handler,
   // First what needs memory: without it nothing has changed.
   auto queue = std::make_unique<DatagramQueue>(handler, attributes, state_.planes());
   all_.reserve(all_.size() + 1);
+  flowlets_.resize(kFlowlets);
   QueuePair* qp = state_.queue_pairs.create();
   if (qp == nullptr) return failure(CreateError::kLimit);
   queue->number = qp->connection.local;
@@ -111,19 +112,44 @@ DatagramQueue& Datagrams::next_in_turn() {
 }
 
 // UD-10
-ControlSent Datagrams::send(PlaneMask ports, Transmit& out) {
+ControlSent Datagrams::send(Instant now, PlaneMask ports, Transmit& out) {
   DatagramQueue& queue = next_in_turn();
-  const bool has_port = !state_.local_ports.empty();
-  if (has_port && (ports & state_.local_ports).empty()) return ControlSent::kNoPort;
-  if (has_port) {
-    fill(queue, choose(queue.front(), ports & state_.local_ports), out);
-    state_.context.counters.add(Count::kDatagramsSent);
-  } else {
+  const PlaneMask free = ports & state_.local_ports;
+  if (state_.local_ports.empty()) {
     state_.context.counters.add(Count::kDropDatagramNoPort);
+  } else {
+    const DatagramQueue::Waiting& datagram = queue.front();
+    Flowlet& flowlet = flowlet_to(datagram.addresses[0]);
+    const bool stays = goes_on(flowlet, datagram, now);
+    if (stays ? !free.has(flowlet.path->plane) : free.empty()) return ControlSent::kNoPort;
+    if (!stays) flowlet.path = choose(datagram, free);
+    flowlet.to = datagram.addresses[0];
+    flowlet.ev_profile = datagram.ev_profile;
+    flowlet.last = now;
+    fill(queue, *flowlet.path, out);
+    state_.context.counters.add(Count::kDatagramsSent);
   }
   queue.pop();
   --waiting_;
-  return has_port ? ControlSent::kYes : ControlSent::kDropped;
+  return state_.local_ports.empty() ? ControlSent::kDropped : ControlSent::kYes;
+}
+
+Datagrams::Flowlet& Datagrams::flowlet_to(const wire::Ipv6Address& address) {
+  return flowlets_[(address.group(6) * 31U + address.group(7)) % kFlowlets];
+}
+
+// UD-12
+bool Datagrams::goes_on(const Flowlet& flowlet, const DatagramQueue::Waiting& datagram,
+                        Instant now) {
+  const bool is_same = flowlet.path && flowlet.to == datagram.addresses[0] &&
+                       flowlet.ev_profile == datagram.ev_profile &&
+                       now <= flowlet.last + kFlowletGap;
+  if (!is_same || !state_.local_ports.has(flowlet.path->plane)) return false;
+  const auto denied = state_.profiles.denied(datagram.ev_profile);
+  if (std::ranges::find(denied, flowlet.path->ev) != denied.end()) return false;
+  const Peer* peer = peer_of(datagram);
+  return peer == nullptr || (peer->remote_ports.has(flowlet.path->plane) &&
+                             peer->paths.state(flowlet.path->ev) == EvState::kGood);
 }
 
 // The destination as connections know it, if there are any.

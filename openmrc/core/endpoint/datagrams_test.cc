@@ -83,6 +83,13 @@ class DatagramsTest : public testing::Test {
     return planes;
   }
 
+  static std::vector<Transmit> only_datagrams(std::vector<Transmit> sent) {
+    std::erase_if(sent, [](const Transmit& one) {
+      return !std::holds_alternative<UdSend>(one.packet.transport.body);
+    });
+    return sent;
+  }
+
   Received received_;
   std::optional<ScriptedPeer> peer_;
   std::vector<wire::Ipv6Address> addresses_;
@@ -285,8 +292,12 @@ TEST_F(DatagramsTest, ThereIsNoWayToADestinationThatDoesNotFit) {
 // UD-8
 TEST_F(DatagramsTest, PlanesAndEvsTakeTurns) {
   make({.planes = 2, .evs_per_plane = 4}, {.qkey = kKey, .mtu = 64, .send_queue = 16});
-  for (int i = 0; i < 16; ++i) ASSERT_TRUE(post("x"));
-  const auto sent = peer_->collect();
+  std::vector<Transmit> sent;
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_TRUE(post("x"));
+    std::ranges::copy(only_datagrams(peer_->collect()), std::back_inserter(sent));
+    peer_->advance(Datagrams::kFlowletGap + microseconds(1));
+  }
   EXPECT_EQ(planes_of(sent),
             (std::vector<unsigned>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
   std::set<Ev> evs;
@@ -297,6 +308,25 @@ TEST_F(DatagramsTest, PlanesAndEvsTakeTurns) {
     evs.insert(test::ev_of(one));
   }
   EXPECT_EQ(evs.size(), 8u) << "all of both planes";
+}
+
+// UD-12
+TEST_F(DatagramsTest, ThoseThatFollowEachOtherStayOnAPath) {
+  make({.planes = 2, .evs_per_plane = 4}, {.qkey = kKey, .mtu = 64, .send_queue = 16});
+  std::vector<Transmit> sent;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(post("x"));
+    std::ranges::copy(only_datagrams(peer_->collect()), std::back_inserter(sent));
+    peer_->advance(Datagrams::kFlowletGap / 2);
+  }
+  ASSERT_EQ(sent.size(), 8u);
+  for (const Transmit& one : sent) EXPECT_EQ(test::ev_of(one), test::ev_of(sent[0]));
+  // Not on one that is of no use any more.
+  endpoint().set_port(peer_->now(), sent[0].plane, false);
+  ASSERT_TRUE(post("x"));
+  const auto next = only_datagrams(peer_->collect());
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_NE(next[0].plane, sent[0].plane);
 }
 
 // UD-8
@@ -433,8 +463,9 @@ TEST_F(DatagramsTest, WithSrv6TheOuterAddressIsThePath) {
   std::set<wire::Ipv6Address> outer;
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(endpoint().post_datagram(qpn_, request));
-    const auto sent = peer_->collect();
+    const auto sent = only_datagrams(peer_->collect());
     ASSERT_EQ(sent.size(), 1u);
+    peer_->advance(Datagrams::kFlowletGap + microseconds(1));
     const auto& route = std::get<wire::Ipv6Route>(sent[0].packet.route);
     ASSERT_TRUE(route.encapsulation);
     wire::Ipv6Address expected = profile->entry(*profile->find(route.ev)).outer;

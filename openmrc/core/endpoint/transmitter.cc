@@ -58,7 +58,7 @@ std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
 [[gnu::noinline]] ControlSent Transmitter::send_aside(Instant now, PlaneMask ports, Transmit& out) {
   const bool is_datagram = !datagrams_.empty() && (responses_.empty() || is_turn_of_datagram_);
   is_turn_of_datagram_ = !is_datagram;
-  return is_datagram ? datagrams_.send(ports, out) : responses_.send(now, ports, out);
+  return is_datagram ? datagrams_.send(now, ports, out) : responses_.send(now, ports, out);
 }
 
 // Lets the first queue pair in line send one packet.
