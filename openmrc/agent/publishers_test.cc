@@ -150,6 +150,19 @@ TEST(AgentMetrics, HaveTheHostItsPlanesAndItsProcesses) {
   EXPECT_EQ(text_of(publishers, 0).find("openmrc_process_sent"), std::string::npos);
 }
 
+// docs/guide/operate.md says so.
+TEST(AgentMetrics, AreFewerThan300OfAHostWith8PlanesAnd28OfAProcess) {
+  AgentFacts facts;
+  for (std::uint8_t port = 1; port <= 8; ++port) facts.ports.push_back({.port = PortNumber(port)});
+  Publishers publishers(kAgentUser);
+  const std::size_t without = agent_samples(facts, publishers, 10).size();
+  EXPECT_LT(without, 300U);
+  const auto page = PublishedPage::make("job", 8);
+  const datapath::FileDescriptor descriptor(::dup(page->descriptor()));
+  ASSERT_TRUE(publishers.add(1, {.process = 11}, descriptor));
+  EXPECT_EQ(agent_samples(facts, publishers, 10).size(), without + 28);
+}
+
 TEST(AgentMetrics, ShowTheBusiestWhereThereIsNoRoomForAll) {
   Publishers publishers(kAgentUser);
   std::vector<Process> processes;

@@ -16,7 +16,7 @@
 
 // Memory that a process shares with the node's agent, to be seen by it at any time: the process
 // writes its numbers there, without a lock and without a call, and they stay readable when it is
-// killed. The agent believes nothing of it.
+// killed. The agent checks what it finds.
 namespace openmrc::host {
 
 struct MetricsPage {

@@ -17,11 +17,10 @@ import time
 import unittest
 import urllib.request
 
-from mrcd import CONFIG, Agent
+from mrcd import CONFIG, Agent, free_port, parse_metrics
 
-MRCD = pathlib.Path(sys.argv.pop(1)).resolve()
-PUBLISHER = pathlib.Path(sys.argv.pop(1)).resolve()
-PRELOAD = pathlib.Path(sys.argv.pop(1)).resolve()
+MRCD, PUBLISHER, PRELOAD = (pathlib.Path(each).resolve() for each in sys.argv[1:4])
+sys.argv[1:4] = []
 
 SOON_S = 20
 PROCESSES = 1000
@@ -31,12 +30,6 @@ AGENT_MEMORY_MAX = 128 * 2**20
 PORTS = "/sys/class/infiniband/openmrc0/ports"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def soon(condition):
     end = time.monotonic() + SOON_S
     while time.monotonic() < end:
@@ -44,17 +37,6 @@ def soon(condition):
             return True
         time.sleep(0.05)
     return False
-
-
-def parse(text):
-    """Values by series, as written: name{labels}."""
-    samples = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            series, value = line.rsplit(" ", 1)
-            assert series not in samples, f"twice: {series}"
-            samples[series] = float(value)
-    return samples
 
 
 class MetricsTest(unittest.TestCase):
@@ -71,7 +53,7 @@ class MetricsTest(unittest.TestCase):
             return page.read().decode()
 
     def scrape(self):
-        return parse(self.text())
+        return parse_metrics(self.text())
 
     def publishers(self, count, *options):
         """Their ids; they end with the test."""

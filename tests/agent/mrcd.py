@@ -12,6 +12,23 @@ CALL_MAX_S = 20
 MESSAGE_MAX = 128 * 1024
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def parse_metrics(text):
+    """Values by series, as written: name{labels}."""
+    samples = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            series, value = line.rsplit(" ", 1)
+            assert series not in samples, f"twice: {series}"
+            samples[series] = float(value)
+    return samples
+
+
 class Agent:
     """Files in `folder`; `prefix` is a command that runs mrcd, e.g. in a mount namespace."""
 

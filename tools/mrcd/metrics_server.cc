@@ -71,9 +71,12 @@ Result<MetricsServer, host::Error> MetricsServer::open(const std::string& addres
     parts->exposer.RegisterCollectable(collector);
     return MetricsServer(std::move(parts));
   } catch (const std::exception&) {
-    return failure(host::Error{.what = "cannot serve metrics at " + address,
-                               .remedy = "name an address of this host and a port that is free: "
-                                         "[metrics] address, or --metrics"});
+    const bool is_ipv6 = address.starts_with('[');
+    return failure(host::Error{
+        .what = "cannot serve metrics at " + address,
+        .remedy = is_ipv6 ? "name an address of IPv4: the civetweb of some systems has no IPv6"
+                          : "name an address of this host and a port that is free: [metrics] "
+                            "address, or --metrics"});
   }
 }
 #else
