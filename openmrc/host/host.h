@@ -264,8 +264,10 @@ class Host {
   // All shards together.
   [[nodiscard]] core::Counters counters() const;
   [[nodiscard]] std::uint64_t count_of(datapath::Count count) const;
-  // The same and more, as monitoring wants it: added to what is there.
-  void add_values(HostValues& values) const;
+  // The same and more, as monitoring wants it: added to what is there. Gauges need a look at every
+  // path of every peer.
+  void add_counters(HostValues& values) const;
+  void add_gauges(HostValues& values) const;
 
  private:
   friend class MemoryRegion;

@@ -12,6 +12,8 @@
 namespace openmrc::host {
 namespace {
 
+// Counters are looked at so often before the paths of all peers are counted again.
+constexpr unsigned kLooksAtCounters = 10;
 // So many peers are looked at before a shard goes on with its work.
 constexpr core::PeerIndex kPeersInARow = 64;
 
@@ -35,11 +37,14 @@ bool add_peers(const core::PeerTable& peers, core::PeerIndex first, HostValues& 
   return first + kPeersInARow < peers.size();
 }
 
-void add_shard(Shard& shard, HostValues& values) {
+void add_counters(Shard& shard, HostValues& values) {
   shard.look([&](const core::Endpoint& endpoint, const datapath::Datapath& datapath) {
     values.add(endpoint.counters());
     values.add(datapath.counters());
   });
+}
+
+void add_gauges(Shard& shard, HostValues& values) {
   bool more = true;
   for (core::PeerIndex first = 0; more; first += kPeersInARow) {
     more = shard.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
@@ -50,8 +55,12 @@ void add_shard(Shard& shard, HostValues& values) {
 
 }  // namespace
 
-void Host::add_values(HostValues& values) const {
-  for (const auto& shard : shards_) add_shard(*shard, values);
+void Host::add_counters(HostValues& values) const {
+  for (const auto& shard : shards_) host::add_counters(*shard, values);
+}
+
+void Host::add_gauges(HostValues& values) const {
+  for (const auto& shard : shards_) host::add_gauges(*shard, values);
   for (std::size_t i = 0; i < config_.ports.size(); ++i) {
     const bool is_up = port_is_up(Plane(static_cast<std::uint8_t>(i)));
     values.at(HostValues::place_of_port_down(i)) += is_up ? 0 : 1;
@@ -62,10 +71,17 @@ void Host::add_values(HostValues& values) const {
 void Host::start_publishing() {
   if (!config_.metrics.publish) return;
   try {
-    publisher_ =
-        std::make_unique<Publisher>(Publisher::Options{.program = program_invocation_short_name,
-                                                       .planes = config_.ports.size()},
-                                    [this](HostValues& values) { add_values(values); });
+    publisher_ = std::make_unique<Publisher>(
+        Publisher::Options{.program = program_invocation_short_name,
+                           .planes = config_.ports.size()},
+        [this, gauges = HostValues(), turn = 0U](HostValues& values) mutable {
+          if (turn++ % kLooksAtCounters == 0) {
+            gauges = {};
+            add_gauges(gauges);
+          }
+          values.copy_gauges(gauges);
+          add_counters(values);
+        });
   } catch (const std::system_error&) {
     publisher_.reset();
   }

@@ -10,7 +10,8 @@ namespace {
 
 HostValues values_of(const Host& host) {
   HostValues values;
-  host.add_values(values);
+  host.add_counters(values);
+  host.add_gauges(values);
   return values;
 }
 

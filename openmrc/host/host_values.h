@@ -72,6 +72,9 @@ class HostValues {
   [[nodiscard]] std::uint64_t at(std::size_t place) const { return values_[place]; }
   std::uint64_t& at(std::size_t place) { return values_[place]; }
 
+  void copy_gauges(const HostValues& from) {
+    for (std::size_t i = kFirstGauge; i < kSize; ++i) values_[i] = from.values_[i];
+  }
   // To sum up several endpoints and data paths.
   void add(const core::Counters& counters);
   void add(const datapath::Counters& counters);

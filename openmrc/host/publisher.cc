@@ -14,10 +14,16 @@
 #include <cstring>
 #include <utility>
 
+#include "openmrc/host/clock.h"
+
 namespace openmrc::host {
 namespace {
 
 using datapath::FileDescriptor;
+
+// A connection that ends so soon was refused, and whoever refuses it will do so again.
+constexpr Duration kRefusedWithin = milliseconds(100);
+constexpr int kRefusedWaitMilliseconds = 10'000;
 
 // Never waits: an agent that is busy is tried again.
 FileDescriptor connect_to(const std::string& path) {
@@ -79,14 +85,14 @@ void Publisher::run() {
 bool Publisher::wait() {
   std::array<pollfd, 2> asked{{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
                                {.fd = socket_.get(), .events = POLLIN, .revents = 0}}};
-  const auto milliseconds = static_cast<int>(options_.interval.raw() / 1'000'000);
-  ::poll(asked.data(), asked.size(), milliseconds);
+  const auto interval = static_cast<int>(options_.interval.raw() / 1'000'000);
+  ::poll(asked.data(), asked.size(), interval);
   if (asked[0].revents != 0) return false;
   if (asked[1].revents == 0) return true;
   socket_ = FileDescriptor();
   page_.reset();
-  // An agent that refuses is not asked again at once.
-  return ::poll(asked.data(), 1, milliseconds) == 0;
+  const bool is_refusal = now() < connected_at_ + std::min(kRefusedWithin, options_.interval);
+  return ::poll(asked.data(), 1, is_refusal ? kRefusedWaitMilliseconds : interval) == 0;
 }
 
 void Publisher::publish() {
@@ -102,6 +108,7 @@ void Publisher::publish() {
 void Publisher::connect() {
   socket_ = connect_to(options_.socket);
   if (!socket_.is_open()) return;
+  connected_at_ = now();
   page_ = PublishedPage::make(options_.program, options_.planes);
   if (page_ && hand_over()) {
     base_ = {};

@@ -147,6 +147,7 @@ class MetricsTest(unittest.TestCase):
         self.agent.start()
         processes = self.publishers(2)
         self.wait_for(processes)
+        time.sleep(0.2)  # one that ends at once counts as a refusal, and is not asked again soon
         self.agent.kill()
         self.agent.start()
         self.wait_for(processes)

@@ -31,7 +31,11 @@ void look(HostValues& values) {
 [[noreturn]] void publish_for_ever(const char* socket, bool with_child) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const openmrc::host::Publisher publisher(
-      {.program = "test-publisher", .planes = 1, .socket = socket}, look);
+      {.program = "test-publisher",
+       .planes = 1,
+       .socket = socket,
+       .interval = openmrc::seconds(1)},  // a thousand of them have other things to do
+      look);
   if (with_child) {
     ::sleep(1);
     if (::fork() == 0) ::prctl(PR_SET_PDEATHSIG, 0);
