@@ -28,9 +28,9 @@ using host::Publisher;
 
 constexpr std::size_t kTimeouts = HostValues::place(core::Count::kTimeouts);
 
-struct Publication : ::testing::Test {
-  Publication() { std::filesystem::create_directory(folder); }
-  ~Publication() override {
+struct PublicationTest : ::testing::Test {
+  PublicationTest() { std::filesystem::create_directory(folder); }
+  ~PublicationTest() override {
     stop();
     std::filesystem::remove_all(folder);
   }
@@ -79,7 +79,7 @@ struct Publication : ::testing::Test {
   std::thread thread;
 };
 
-TEST_F(Publication, IsSeenWhileTheProcessLivesAndItsCountsStay) {
+TEST_F(PublicationTest, IsSeenWhileTheProcessLivesAndItsCountsStay) {
   start();
   count = 5;
   auto one = publisher();
@@ -93,7 +93,7 @@ TEST_F(Publication, IsSeenWhileTheProcessLivesAndItsCountsStay) {
   EXPECT_EQ(timeouts(), 7U);
 }
 
-TEST_F(Publication, GoesToAnAgentThatIsStartedAgainFromThenOn) {
+TEST_F(PublicationTest, GoesToAnAgentThatIsStartedAgainFromThenOn) {
   count = 100;
   auto one = publisher();
   std::this_thread::sleep_for(30ms);  // it has found nobody
@@ -111,7 +111,7 @@ TEST_F(Publication, GoesToAnAgentThatIsStartedAgainFromThenOn) {
 }
 
 // The connection stays open in a child that the process leaves behind.
-TEST_F(Publication, EndsWithItsProcessNotWithAChildOfIt) {
+TEST_F(PublicationTest, EndsWithItsProcessNotWithAChildOfIt) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const pid_t parent = ::fork();  // before there are threads
@@ -160,7 +160,7 @@ void send_descriptor(int socket, std::string_view text, int descriptor) {
   EXPECT_GE(::sendmsg(socket, &message, MSG_NOSIGNAL), 0);
 }
 
-TEST_F(Publication, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessage) {
+TEST_F(PublicationTest, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessage) {
   start();
   const auto page = host::PublishedPage::make("job", 2);
   ASSERT_TRUE(page);
@@ -191,6 +191,35 @@ TEST_F(Publication, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessage) 
   EXPECT_EQ(send_message(without->get(), host::kPublishMessage), 0);
   EXPECT_TRUE(soon([&] { return receive_message(without->get()).has_value(); }));
   EXPECT_EQ(processes(), 0U);
+}
+
+// With as many planes and processes as there can be.
+TEST(Monitoring, AnAnswerFitsAMessage) {
+  TestDevice device(core::kPlanesMax);
+  Agent agent(device.store, {.host = "h0"});
+  const auto page =
+      host::PublishedPage::make("a-program-with-a-long-name-______", core::kPlanesMax);
+  ASSERT_TRUE(page);
+  for (pid_t process = 1; process <= 200; ++process) {
+    const datapath::FileDescriptor descriptor(::dup(page->descriptor()));
+    ASSERT_TRUE(agent.publishers().add(static_cast<std::uint64_t>(process),
+                                       {.process = 4'000'000 + process}, descriptor));
+  }
+  agent.connect(1, false);
+  for (const Request& request :
+       {Request(QueryMetrics{}), Request(QueryRdmaCounters{PortNumber(1)})}) {
+    const auto out = agent.handle(1, encode(NumberedRequest{.call = 1, .request = request}));
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_LE(out[0].message.size(), kAgentMessageMax);
+    const auto decoded = decode_from_agent(out[0].message);
+    ASSERT_TRUE(decoded.has_value()) << decoded.error().what;
+    const auto& reply = std::get<NumberedReply>(*decoded).reply;
+    EXPECT_TRUE(reply.outcome.ok()) << reply.outcome.why;
+    if (const auto* const metrics = std::get_if<Metrics>(&reply.body)) {
+      EXPECT_TRUE(std::ranges::find(metrics->lines, "openmrc_processes 200") !=
+                  metrics->lines.end());
+    }
+  }
 }
 
 }  // namespace

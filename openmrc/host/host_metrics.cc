@@ -2,7 +2,7 @@
 // What monitoring sees of a host's shards.
 #include <cerrno>
 #include <cstring>
-#include <system_error>
+#include <exception>
 
 #include "openmrc/core/endpoint/endpoint.h"
 #include "openmrc/host/host.h"
@@ -67,7 +67,7 @@ void Host::add_gauges(HostValues& values) const {
   }
 }
 
-// Without a thread for it the host works as well, unseen.
+// Without a thread or memory for it the host works as well, unseen.
 void Host::start_publishing() {
   if (!config_.metrics.publish) return;
   try {
@@ -82,7 +82,7 @@ void Host::start_publishing() {
           values.copy_gauges(gauges);
           add_counters(values);
         });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     publisher_.reset();
   }
 }

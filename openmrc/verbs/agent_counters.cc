@@ -30,7 +30,7 @@ class Line {
   }
   Line& operator<<(unsigned number) {
     std::array<char, 16> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     return *this << std::string_view(digits.data(), end);
   }
   [[nodiscard]] std::string_view text() const { return {text_.data(), size_}; }

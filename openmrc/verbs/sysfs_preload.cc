@@ -145,7 +145,7 @@ std::optional<FileContent> read_counter(const CounterFile& file) {
   errno = error;
   if (!value) return std::nullopt;
   std::array<char, 24> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *value).ptr;
+  auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), *value).ptr;
   return FileContent({digits.data(), end});
 }
 

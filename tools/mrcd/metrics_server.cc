@@ -59,17 +59,18 @@ class Collector final : public prometheus::Collectable {
 }  // namespace
 
 struct MetricsServer::Parts {
+  Parts(const std::string& address, Source source)
+      : collector(std::make_shared<Collector>(std::move(source))), exposer(address, kThreads) {
+    exposer.RegisterCollectable(collector);
+  }
+
   std::shared_ptr<Collector> collector;
   prometheus::Exposer exposer;
 };
 
 Result<MetricsServer, host::Error> MetricsServer::open(const std::string& address, Source source) {
   try {
-    auto collector = std::make_shared<Collector>(std::move(source));
-    auto parts = std::unique_ptr<Parts>(
-        new Parts{.collector = collector, .exposer = prometheus::Exposer(address, kThreads)});
-    parts->exposer.RegisterCollectable(collector);
-    return MetricsServer(std::move(parts));
+    return MetricsServer(std::make_unique<Parts>(address, std::move(source)));
   } catch (const std::exception&) {
     const bool is_ipv6 = address.starts_with('[');
     return failure(host::Error{

@@ -2,10 +2,10 @@
 #include "tools/mrc/top/command.h"
 
 #include <fmt/core.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>

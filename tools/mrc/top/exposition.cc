@@ -14,7 +14,7 @@ bool is_of_name(char c) {
 }
 
 std::string_view take_name(std::string_view& text) {
-  const auto end = std::ranges::find_if_not(text, is_of_name);
+  const auto* const end = std::ranges::find_if_not(text, is_of_name);
   const std::string_view name = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   text.remove_prefix(name.size());
   return name;

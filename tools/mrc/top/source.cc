@@ -61,6 +61,10 @@ Result<FileDescriptor, std::string> connect_to(const HttpAddress& address) {
   int last = 0;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
     FileDescriptor socket(::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket.is_open()) {
+      last = errno;
+      continue;
+    }
     for (const int option : {SO_SNDTIMEO, SO_RCVTIMEO}) {
       ::setsockopt(socket.get(), SOL_SOCKET, option, &kTimeout, sizeof kTimeout);
     }

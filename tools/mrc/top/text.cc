@@ -37,7 +37,7 @@ std::string port_of(const PlaneView& plane) {
 double disabled_paths(const PlaneView& plane) { return plane.paths[2] + plane.paths[3]; }
 
 std::string line_of(const PlaneView& plane, const TextOptions& options) {
-  const std::string line = fmt::format(
+  std::string line = fmt::format(
       kPlaneLine, plane.plane, plane.interface, port_of(plane), text::human_rate(plane.sent_bits),
       text::human_rate(plane.received_bits), loss_of(plane), rate_of(plane.trimmed_packets),
       count_of(plane.paths[0] + plane.paths[1]), count_of(disabled_paths(plane)),

@@ -13,7 +13,8 @@ constexpr std::array<std::string_view, 5> kStates{"good", "skip", "suspect", "as
 
 std::string key_of(const Series& series) {
   std::string key = series.name;
-  for (const auto& [name, value] : series.labels) key += '\n' + name + '=' + value;
+  for (const auto& [name, value] : series.labels)
+    key.append("\n").append(name).append("=").append(value);
   return key;
 }
 
@@ -57,7 +58,7 @@ void take_plane(View& view, const Series& series, const Rates& rates) {
     plane.interface = series.label("interface");
   }
   if (name == "openmrc_paths") {
-    const auto state = std::ranges::find(kStates, series.label("state"));
+    const auto* const state = std::ranges::find(kStates, series.label("state"));
     if (state != kStates.end()) {
       plane.paths[static_cast<std::size_t>(state - kStates.begin())] = series.value;
     }
