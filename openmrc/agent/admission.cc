@@ -9,14 +9,15 @@ Result<void, Outcome> Admission::admit(uid_t user) {
   const bool administrator = is_administrator(user);
   const auto found = by_user_.find(user);
   const std::size_t of_user = found == by_user_.end() ? 0 : found->second;
-  if (!administrator && of_user >= kClientsPerUserMax) {
+  if (!administrator && of_user >= limits_.per_user_max) {
     return failure(refused(
         kTooManyClients,
         fmt::format("user {} has {} connections to mrcd, and no more are allowed: end some of "
                     "these processes",
                     user, of_user)));
   }
-  const std::size_t places = administrator ? kClientsMax : kClientsMax - kClientsReserved;
+  const std::size_t places =
+      administrator ? limits_.clients_max : limits_.clients_max - limits_.reserved;
   if (clients_ >= places) {
     return failure(refused(kTooManyClients,
                            fmt::format("mrcd has {} connections, and no more are allowed: end some "

@@ -20,6 +20,7 @@ Reply reply_of(Outcome outcome) { return {.outcome = std::move(outcome)}; }
 
 void Agent::connect(ClientId client, bool may_modify) {
   clients_[client] = {.may_modify = may_modify};
+  client_count_ = clients_.size();
 }
 
 void Agent::disconnect(ClientId client) {
@@ -28,6 +29,7 @@ void Agent::disconnect(ClientId client) {
   for (const EvProfileId id : found->second.ev_uses) store_.evs().release(id);
   for (const CcProfileId id : found->second.cc_uses) store_.ccs().release(id);
   clients_.erase(found);
+  client_count_ = clients_.size();
 }
 
 std::vector<Agent::Outgoing> Agent::handle(ClientId client, std::string_view message) {
@@ -76,6 +78,7 @@ Reply Agent::modify(Client& client, const Modification& request, std::vector<Out
   Outcome saved = save_();
   if (saved.ok()) return reply;
   store_.roll_back(std::move(before));
+  note_ports();
   also.clear();
   return reply_of(std::move(saved));
 }
@@ -134,6 +137,7 @@ Reply Agent::do_request(Client& /*client*/, const ModifyPort& request,
                         std::vector<Outgoing>& also) {
   Outcome outcome = store_.set_port(request.port, request.enabled);
   if (outcome.ok()) tell_changes(PortChanged{request.port, request.enabled}, also);
+  note_ports();
   return reply_of(std::move(outcome));
 }
 

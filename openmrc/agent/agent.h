@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +16,8 @@
 
 #include "openmrc/agent/agent_protocol.h"
 #include "openmrc/agent/profiles/profile_store.h"
+#include "openmrc/agent/publishers.h"
+#include "openmrc/host/metrics.h"
 
 namespace openmrc::libmrc {
 
@@ -30,6 +35,7 @@ class Agent {
   struct Names {
     std::string host{};
     std::vector<std::string> interfaces{};  // by port
+    std::string version{};
   };
 
   // Makes what is in the store outlive the agent, before a change is answered. If it fails, the
@@ -39,7 +45,9 @@ class Agent {
   // `store` outlives this.
   Agent(
       ProfileStore& store, Names names, Save save = [] { return Outcome{}; })
-      : store_(store), names_(std::move(names)), save_(std::move(save)) {}
+      : store_(store), names_(std::move(names)), save_(std::move(save)), publishers_(::geteuid()) {
+    note_ports();
+  }
 
   // `may_modify`: it belongs to the administrator.
   void connect(ClientId client, bool may_modify);
@@ -53,6 +61,11 @@ class Agent {
   void event_lost(ClientId client);
 
   [[nodiscard]] std::uint64_t refused_messages() const { return refused_messages_; }
+
+  // Processes that publish their counters. Any thread may use it.
+  [[nodiscard]] Publishers& publishers() { return publishers_; }
+  // For monitoring; any thread may ask. A port that is being changed may be as it was.
+  [[nodiscard]] std::vector<host::Sample> samples(std::size_t processes_max);
 
  private:
   struct Client {
@@ -83,8 +96,13 @@ class Agent {
   Reply do_request(Client& client, const ReleaseCcProfile& request, std::vector<Outgoing>& also);
   Reply do_request(Client& client, const ReportEvs& request, std::vector<Outgoing>& also);
   static Reply do_request(Client& client, const Subscribe& request, std::vector<Outgoing>& also);
+  static Reply do_request(Client& client, const PublishMetrics& request,
+                          std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryMetrics& request, std::vector<Outgoing>& also);
+  Reply do_request(Client& client, const QueryRdmaCounters& request, std::vector<Outgoing>& also);
 
   [[nodiscard]] PortInfo port_info(PortNumber port) const;
+  void note_ports();
   void tell_changes(const Push& push, std::vector<Outgoing>& also) const;
   void tell_event(EvProfileId id, const EvStatus& seen, std::vector<Outgoing>& also);
 
@@ -92,7 +110,10 @@ class Agent {
   Names names_;
   Save save_;
   std::map<ClientId, Client> clients_;
-  std::uint64_t refused_messages_ = 0;
+  std::atomic<std::uint64_t> refused_messages_ = 0;
+  std::atomic<std::uint64_t> client_count_ = 0;
+  std::atomic<std::uint32_t> disabled_ports_ = 0;  // bit n: port n, for those who monitor
+  Publishers publishers_;
 };
 
 }  // namespace openmrc::libmrc

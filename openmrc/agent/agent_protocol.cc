@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/agent/agent_protocol.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "openmrc/agent/profiles/profile_json.h"
@@ -45,6 +44,12 @@ constexpr const char* kName<ReportEvs> = "report-evs";
 template <>
 constexpr const char* kName<Subscribe> = "subscribe";
 template <>
+constexpr const char* kName<PublishMetrics> = "publish-metrics";
+template <>
+constexpr const char* kName<QueryMetrics> = "query-metrics";
+template <>
+constexpr const char* kName<QueryRdmaCounters> = "query-rdma-counters";
+template <>
 constexpr const char* kName<std::monostate> = "nothing";
 template <>
 constexpr const char* kName<DeviceInfo> = "device";
@@ -61,6 +66,10 @@ constexpr const char* kName<CcProfile> = "cc-profile";
 template <>
 constexpr const char* kName<EvProfileImage> = "ev-image";
 template <>
+constexpr const char* kName<Metrics> = "metrics";
+template <>
+constexpr const char* kName<RdmaCounters> = "rdma-counters";
+template <>
 constexpr const char* kName<EvsChanged> = "evs-changed";
 template <>
 constexpr const char* kName<PortChanged> = "port-changed";
@@ -70,9 +79,10 @@ constexpr const char* kName<EvEvent> = "ev-event";
 template <class T, class... Records>
 concept AnyOf = (As<T, Records> || ...);
 
-template <class Archive, AnyOf<QueryDevice, ListProfiles, std::monostate> T>
+template <class Archive,
+          AnyOf<QueryDevice, ListProfiles, PublishMetrics, QueryMetrics, std::monostate> T>
 static void fields(Archive& /*archive*/, T& /*empty*/) {}
-template <class Archive, AnyOf<QueryPort> T>
+template <class Archive, AnyOf<QueryPort, QueryRdmaCounters> T>
 static void fields(Archive& archive, T& message) {
   archive("port", message.port);
 }
@@ -140,6 +150,19 @@ static void fields(Archive& archive, T& list) {
   archive("formats", list.formats);
   archive("ev_profiles", list.ev_profiles);
   archive("cc_profiles", list.cc_profiles);
+}
+template <class Archive, AnyOf<Metrics> T>
+static void fields(Archive& archive, T& metrics) {
+  archive("lines", metrics.lines);
+}
+template <class Archive, AnyOf<RdmaCounter> T>
+static void fields(Archive& archive, T& counter) {
+  archive("name", counter.name);
+  archive("value", counter.value);
+}
+template <class Archive, AnyOf<RdmaCounters> T>
+static void fields(Archive& archive, T& counters) {
+  archive("counters", counters.counters);
 }
 template <class Archive, AnyOf<Outcome> T>
 static void fields(Archive& archive, T& outcome) {
@@ -222,11 +245,6 @@ auto wrong(const Envelope& envelope, const std::string& what) {
 }
 
 }  // namespace
-
-std::string agent_socket_path() {
-  const char* const given = std::getenv("OPENMRC_AGENT");
-  return given != nullptr && *given != '\0' ? given : "/run/openmrc/mrcd.sock";
-}
 
 std::string encode(const NumberedRequest& message) {
   Json json{{"call", message.call}};

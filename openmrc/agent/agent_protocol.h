@@ -10,6 +10,7 @@
 
 #include "openmrc/agent/profiles/profile_types.h"
 #include "openmrc/base/result.h"
+#include "openmrc/host/agent_path.h"
 
 // What the node's agent (mrcd) and programs say to each other. One message is one JSON object in
 // one packet of a UNIX socket (SOCK_SEQPACKET). A program sends requests, each with a number of its
@@ -19,8 +20,7 @@ namespace openmrc::libmrc {
 
 inline constexpr std::size_t kAgentMessageMax = 128 * 1024;
 
-// $OPENMRC_AGENT, or else /run/openmrc/mrcd.sock.
-std::string agent_socket_path();
+using host::agent_socket_path;
 
 struct QueryDevice {};
 struct ListProfiles {};
@@ -74,11 +74,20 @@ struct Subscribe {
   bool changes = false;  // what the controller does: EvsChanged, PortChanged
   bool events = false;   // what applications report: EvEvent
 };
+// The page of a process that publishes its counters comes with it (host/publisher.h). From
+// then on the connection is for this alone.
+struct PublishMetrics {};
+struct QueryMetrics {};
+// Under the names of RDMA (rdma_counters.h).
+struct QueryRdmaCounters {
+  PortNumber port{};
+};
 
 using Request =
     std::variant<QueryDevice, ListProfiles, QueryPort, ModifyPort, QueryFormat, ModifyFormat,
                  QueryEvProfile, ModifyEvProfile, QueryCcProfile, ModifyCcProfile, UseEvProfile,
-                 ReleaseEvProfile, UseCcProfile, ReleaseCcProfile, ReportEvs, Subscribe>;
+                 ReleaseEvProfile, UseCcProfile, ReleaseCcProfile, ReportEvs, Subscribe,
+                 PublishMetrics, QueryMetrics, QueryRdmaCounters>;
 
 struct PortInfo {
   PortNumber port{};
@@ -109,10 +118,21 @@ struct ProfileList {
   std::vector<ProfileSummary> ev_profiles{};
   std::vector<ProfileSummary> cc_profiles{};
 };
+// Prometheus text, as over HTTP, but only with the processes that there is room for.
+struct Metrics {
+  std::vector<std::string> lines{};
+};
+struct RdmaCounter {
+  std::string name{};
+  std::uint64_t value = 0;
+};
+struct RdmaCounters {
+  std::vector<RdmaCounter> counters{};
+};
 
 // Nothing, if the request asks for nothing or was refused.
 using ReplyBody = std::variant<std::monostate, DeviceInfo, ProfileList, PortInfo, FormatProfile,
-                               EvProfile, CcProfile, EvProfileImage>;
+                               EvProfile, CcProfile, EvProfileImage, Metrics, RdmaCounters>;
 
 struct Reply {
   Outcome outcome{};

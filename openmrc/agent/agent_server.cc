@@ -3,17 +3,20 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "openmrc/agent/agent_socket.h"
+#include "openmrc/agent/agent_protocol.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -32,11 +35,20 @@ constexpr int kAcceptBurst = 64;
 
 std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-std::optional<uid_t> user_behind(int socket) {
+std::optional<Publication> who_is_behind(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return std::nullopt;
-  return peer.uid;
+  return Publication{.process = peer.pid, .user = peer.uid};
+}
+
+FileDescriptor descriptor_of(pid_t process) {
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+bool is_publication(std::string_view message) {
+  const auto request = decode_request(message);
+  return request && std::holds_alternative<PublishMetrics>(request->request);
 }
 
 }  // namespace
@@ -104,6 +116,10 @@ bool AgentServer::serve_once(int timeout_milliseconds) {
       accept_clients();
       continue;
     }
+    if (publishers_.contains(id)) {
+      end_publication(id);
+      continue;
+    }
     if (!clients_.contains(id)) continue;  // closed a moment ago
     if ((event.events & EPOLLOUT) != 0 && !write_waiting(id)) continue;
     if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_from(id);
@@ -121,36 +137,40 @@ void AgentServer::accept_clients() {
 }
 
 void AgentServer::add_client(FileDescriptor socket) {
-  const auto user = user_behind(socket.get());
-  if (!user) return;
-  if (auto admitted = admission_.admit(*user); !admitted) {
+  const auto who = who_is_behind(socket.get());
+  if (!who) return;
+  if (auto admitted = admission_.admit(who->user); !admitted) {
     const NumberedReply refusal{.reply = {.outcome = std::move(admitted.error())}};
     send_message(socket.get(), encode(refusal));
     return;
   }
   const ClientId id = next_client_++;
   if (!watch(socket.get(), id, false, EPOLL_CTL_ADD)) {
-    admission_.leave(*user);
+    admission_.leave(who->user);
     return;
   }
-  agent_->connect(id, admission_.is_administrator(*user));
-  clients_[id] = {.socket = std::move(socket), .user = *user};
+  agent_->connect(id, admission_.is_administrator(who->user));
+  clients_[id] = {.socket = std::move(socket), .who = *who};
 }
 
 bool AgentServer::read_from(ClientId id) {
   for (int i = 0; i < kBurst; ++i) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) return false;
-    auto message = receive_message(found->second.socket.get());
+    auto message = receive_with_descriptor(found->second.socket.get());
     if (!message) {
       if (message.error() == EAGAIN) return true;
       if (message.error() != EMSGSIZE) {
         close(id);
         return false;
       }
-      message = std::string{};  // too long: answered like everything that makes no sense
+      message = MessageWithDescriptor{};  // too long: answered like all that makes no sense
     }
-    for (const Agent::Outgoing& each : agent_->handle(id, *message)) send(each);
+    if (message->descriptor.is_open()) {
+      take_publication(id, *message);
+      return false;
+    }
+    for (const Agent::Outgoing& each : agent_->handle(id, message->text)) send(each);
   }
   return true;
 }
@@ -201,9 +221,28 @@ bool AgentServer::write_waiting(ClientId id) {
 void AgentServer::close(ClientId id) {
   const auto found = clients_.find(id);
   if (found == clients_.end()) return;
-  admission_.leave(found->second.user);
+  admission_.leave(found->second.who.user);
   clients_.erase(found);
   agent_->disconnect(id);
+}
+
+void AgentServer::take_publication(ClientId id, const MessageWithDescriptor& message) {
+  const Publication who = clients_[id].who;
+  PublisherConnection connection{.process = descriptor_of(who.process)};
+  const bool is_taken = is_publication(message.text) &&
+                        agent_->publishers().add(id, who, message.descriptor).has_value();
+  if (is_taken) connection.socket = std::move(clients_[id].socket);
+  close(id);
+  if (!is_taken) return;
+  if (connection.process.is_open() && !watch(connection.process.get(), id, false, EPOLL_CTL_ADD)) {
+    return agent_->publishers().remove(id);
+  }
+  publishers_[id] = std::move(connection);
+}
+
+void AgentServer::end_publication(ClientId id) {
+  publishers_.erase(id);
+  agent_->publishers().remove(id);
 }
 
 }  // namespace openmrc::libmrc

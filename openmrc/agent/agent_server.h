@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,6 +11,7 @@
 
 #include "openmrc/agent/admission.h"
 #include "openmrc/agent/agent.h"
+#include "openmrc/agent/agent_socket.h"
 #include "openmrc/base/result.h"
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/host/error.h"
@@ -35,14 +34,21 @@ class AgentServer {
   bool serve_once(int timeout_milliseconds);
 
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
+  [[nodiscard]] std::size_t publishers() const { return publishers_.size(); }
 
  private:
   struct Client {
     datapath::FileDescriptor socket{};
-    uid_t user = 0;
+    Publication who{};
     std::deque<std::string> waiting{};  // messages that it has not taken yet
     std::size_t waiting_bytes = 0;
     bool wants_to_write = false;  // epoll knows
+  };
+  // A connection that was a client's before: nothing is said on it any more. A child made by fork()
+  // holds it open when the process has died, so its end is noticed by the process, too.
+  struct PublisherConnection {
+    datapath::FileDescriptor socket{};
+    datapath::FileDescriptor process{};  // a pidfd; none for one of another PID namespace
   };
 
   AgentServer(std::string path, Agent& agent, datapath::FileDescriptor listener,
@@ -56,6 +62,9 @@ class AgentServer {
   bool write_waiting(ClientId id);
   void send(const Agent::Outgoing& message);
   void close(ClientId id);
+  // The client has sent a descriptor: it becomes a publisher, or is gone.
+  void take_publication(ClientId id, const MessageWithDescriptor& message);
+  void end_publication(ClientId id);
   [[nodiscard]] bool watch(int descriptor, ClientId id, bool for_writing, int operation) const;
 
   std::string path_;  // empty if the socket is not ours to remove
@@ -64,6 +73,7 @@ class AgentServer {
   datapath::FileDescriptor events_;
   Admission admission_;
   std::map<ClientId, Client> clients_;
+  std::map<ClientId, PublisherConnection> publishers_;
   ClientId next_client_ = 1;  // 0 is the listener
 };
 

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -36,6 +37,27 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
 
 FileDescriptor new_socket(int flags = 0) {
   return FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+// There is room for one descriptor: the kernel closes all others. The length is that of the text,
+// even if it did not fit.
+ssize_t take_one(int socket, MessageWithDescriptor& into) {
+  iovec text{.iov_base = into.text.data(), .iov_len = into.text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t length = ::recvmsg(socket, &message, MSG_TRUNC | MSG_CMSG_CLOEXEC);
+  const cmsghdr* const header = length < 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len >= CMSG_LEN(sizeof(int))) {
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    into.descriptor = FileDescriptor(descriptor);
+  }
+  return length;
 }
 
 }  // namespace
@@ -73,11 +95,17 @@ int send_message(int socket, std::string_view message) {
 }
 
 Result<std::string, int> receive_message(int socket) {
-  std::string message(kAgentMessageMax, '\0');
+  auto message = receive_with_descriptor(socket);
+  if (!message) return failure(message.error());
+  return std::move(message->text);
+}
+
+Result<MessageWithDescriptor, int> receive_with_descriptor(int socket) {
+  MessageWithDescriptor message{.text = std::string(kAgentMessageMax, '\0')};
   const auto take = [&] {
     ssize_t length = 0;
     do {
-      length = ::recv(socket, message.data(), message.size(), MSG_TRUNC);
+      length = take_one(socket, message);
     } while (length < 0 && errno == EINTR);
     return length;
   };
@@ -86,8 +114,8 @@ Result<std::string, int> receive_message(int socket) {
   if (length < 0 && errno == ECONNRESET) length = take();
   if (length < 0) return failure(errno);
   if (length == 0) return failure(ECONNRESET);  // there are no empty messages
-  if (static_cast<std::size_t>(length) > message.size()) return failure(EMSGSIZE);
-  message.resize(static_cast<std::size_t>(length));
+  if (static_cast<std::size_t>(length) > message.text.size()) return failure(EMSGSIZE);
+  message.text.resize(static_cast<std::size_t>(length));
   return message;
 }
 

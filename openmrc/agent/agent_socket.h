@@ -21,5 +21,11 @@ int send_message(int socket, std::string_view message);
 // The next message. EAGAIN: there is none now. ECONNRESET: the other side is gone. EMSGSIZE: it was
 // too long, and is thrown away.
 Result<std::string, int> receive_message(int socket);
+// The same with the descriptor that came with it, if one did. Of several the first.
+struct MessageWithDescriptor {
+  std::string text{};
+  datapath::FileDescriptor descriptor{};
+};
+Result<MessageWithDescriptor, int> receive_with_descriptor(int socket);
 
 }  // namespace openmrc::libmrc

@@ -143,6 +143,8 @@ class LoopbackDatapath final : public Datapath {
       incoming.plane = taken_.back().plane;
       counters_.add(Count::kPacketsReceived);
       counters_.add(Count::kBytesReceived, size);
+      counters_.add(PlaneCount::kReceivedPackets, incoming.plane, 1);
+      counters_.add(PlaneCount::kReceivedBytes, incoming.plane, size);
       ++count;
     }
     return count;
@@ -183,6 +185,8 @@ class LoopbackDatapath final : public Datapath {
     if (problem) return counters_.add(*problem);
     counters_.add(Count::kPacketsSent);
     counters_.add(Count::kBytesSent, size - way.outer - way.headers);
+    counters_.add(PlaneCount::kSentPackets, outgoing.plane, 1);
+    counters_.add(PlaneCount::kSentBytes, outgoing.plane, size - way.outer - way.headers);
   }
 
   std::shared_ptr<State> state_;

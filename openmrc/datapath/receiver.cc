@@ -158,12 +158,20 @@ void Receiver::accept(std::uint32_t origin, std::size_t index, std::size_t size)
   } else {
     if (const auto message = read_message(header)) {
       received.message = *message;
+      count_by_plane(Plane(static_cast<std::uint8_t>(origin)), message->segment_size, size);
       received.headers = {};
       return;
     }
     counters_.add(Count::kReceiveTruncated);
   }
   received.is_done = true;
+}
+
+// With GRO a datagram carries several packets, all but the last of one size.
+void Receiver::count_by_plane(Plane plane, std::size_t segment, std::size_t size) {
+  const std::size_t packets = segment == 0 ? 1 : (size + segment - 1) / segment;
+  counters_.add(PlaneCount::kReceivedPackets, plane, packets);
+  counters_.add(PlaneCount::kReceivedBytes, plane, size);
 }
 
 // Whoever passes packets on names their source addresses, so it must be one of the same user, or

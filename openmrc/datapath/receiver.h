@@ -67,6 +67,7 @@ class Receiver {
   void fill_buffers();
   void fill_from(std::uint32_t origin, std::size_t room);
   void accept(std::uint32_t origin, std::size_t index, std::size_t size);
+  void count_by_plane(Plane plane, std::size_t segment, std::size_t size);
   static bool is_from_one_of_us(const msghdr& message);
   // Each takes one packet off the message; says whether it filled `into`.
   bool take_datagram(Instant now, Received& received, MutableBytes buffer, Incoming& into);

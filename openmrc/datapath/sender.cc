@@ -281,11 +281,15 @@ std::size_t Sender::count_sent(std::size_t messages) {
   counters_.add(Count::kMessagesSent, messages);
   counters_.add(Count::kPacketsSent, packets);
   counters_.add(Count::kBytesSent, bytes);
+  const Plane plane = batch_[0].envelope.plane;  // of all of them
+  counters_.add(PlaneCount::kSentPackets, plane, packets);
+  counters_.add(PlaneCount::kSentBytes, plane, bytes);
   return packets;
 }
 
 void Sender::count_failure(int error_number, std::size_t packets) {
   counters_.add(count_of(error_number), packets);
+  counters_.add(PlaneCount::kFailedPackets, batch_[0].envelope.plane, packets);
 }
 
 void Sender::disable_segmentation(PlanePort& port, int error_number) {

@@ -3,6 +3,10 @@
 
 #include <arpa/inet.h>
 
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
 namespace openmrc::host {
 
 std::optional<wire::Ipv6Address> parse_address(const std::string& text) {
@@ -11,6 +15,20 @@ std::optional<wire::Ipv6Address> parse_address(const std::string& text) {
   in_addr ipv4{};
   if (inet_pton(AF_INET, text.c_str(), &ipv4) != 1) return std::nullopt;
   return wire::mapped(wire::Ipv4Address(ntohl(ipv4.s_addr)));
+}
+
+bool is_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, port);
+  if (error != std::errc() || rest != end || port == 0) return false;
+  std::string_view address = text.substr(0, colon);
+  const bool has_brackets = address.starts_with('[') && address.ends_with(']');
+  if (has_brackets) address = address.substr(1, address.size() - 2);
+  const bool is_ipv6 = address.find(':') != std::string_view::npos;
+  return is_ipv6 == has_brackets && parse_address(std::string(address)).has_value();
 }
 
 }  // namespace openmrc::host

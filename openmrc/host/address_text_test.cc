@@ -20,5 +20,16 @@ TEST(ParseAddress, RefusesWhatIsNone) {
   }
 }
 
+TEST(ListenAddress, IsANumericAddressAndAPort) {
+  for (const char* text : {"127.0.0.1:9917", "0.0.0.0:1", "[::1]:9917", "[::]:65535"}) {
+    EXPECT_TRUE(is_listen_address(text)) << text;
+  }
+  for (const char* text : {"", ":", "9917", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", ":9917",
+                           "127.0.0.1:65536", "127.0.0.1:9917s", "127.0.0.1:99,88", "::1:9917",
+                           "[::1]", "[127.0.0.1]:1", "localhost:9917", "[]:1", "[:1"}) {
+    EXPECT_FALSE(is_listen_address(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace openmrc::host

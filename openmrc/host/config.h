@@ -53,6 +53,14 @@ struct FaultConfig {
   std::uint64_t seed = 1;
 };
 
+// What monitoring sees. The agent serves it, if at all, to whoever may reach the address.
+struct MetricsConfig {
+  bool publish = true;   // this process's counters to the agent
+  bool enabled = false;  // mrcd serves them over HTTP
+  std::string address = "127.0.0.1:9917";
+  bool processes = true;  // series for each process, beside those of the host
+};
+
 struct Config {
   std::string name{};                   // of the host, as peers and messages call it
   std::vector<datapath::Port> ports{};  // by plane; all of one IP version
@@ -71,6 +79,7 @@ struct Config {
   std::size_t socket_buffer = 4 * 1024 * 1024;
   std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
+  MetricsConfig metrics{};
   std::filesystem::path file{};  // where it was read from
 };
 

@@ -50,6 +50,7 @@ class Checker {
     check_limits();
     take_icrc();
     if (has("capture.file")) config_.capture = draft_.capture;
+    check_metrics();
     check_faults();
   }
 
@@ -328,6 +329,12 @@ class Checker {
     config_.wire.icrc_check =
         draft_.icrc == Icrc::kVerify ? wire::IcrcCheck::kVerify : wire::IcrcCheck::kSkip;
     config_.send_icrc = draft_.icrc != Icrc::kOff;
+  }
+
+  void check_metrics() {
+    if (is_listen_address(config_.metrics.address)) return;
+    fail("metrics.address", fmt::format("\"{}\" is no address and port, such as 127.0.0.1:9917",
+                                        config_.metrics.address));
   }
 
   void check_faults() {

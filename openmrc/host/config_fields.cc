@@ -70,6 +70,12 @@ void add_surroundings(std::vector<Field>& fields, Draft& draft) {
   exchange.whole("port", draft.config.exchange_port, 1, kPortMax);
   exchange.duration("timeout", draft.config.exchange_timeout, milliseconds(1), seconds(3600));
 
+  Section metrics(fields, "metrics");
+  metrics.flag("publish", draft.config.metrics.publish);
+  metrics.flag("enabled", draft.config.metrics.enabled);
+  metrics.text("address", draft.config.metrics.address);
+  metrics.flag("processes", draft.config.metrics.processes);
+
   Section(fields, "capture").text("file", draft.capture).otherwise = "no capture";
 
   Section faults(fields, "faults");

@@ -174,6 +174,11 @@ socket_buffer = "1MiB"
 [exchange]
 port = 18516
 timeout = "3s"
+[metrics]
+publish = false
+enabled = true
+address = "[::1]:9000"
+processes = false
 [capture]
 file = "x.pcapng"
 [faults]
@@ -206,6 +211,10 @@ seed = 9
   EXPECT_EQ(config->socket_buffer, 1u << 20);
   EXPECT_EQ(config->exchange_port, 18516);
   EXPECT_EQ(config->exchange_timeout, seconds(3));
+  EXPECT_FALSE(config->metrics.publish);
+  EXPECT_TRUE(config->metrics.enabled);
+  EXPECT_EQ(config->metrics.address, "[::1]:9000");
+  EXPECT_FALSE(config->metrics.processes);
   EXPECT_EQ(config->capture, "x.pcapng");
   ASSERT_TRUE(config->faults);
   EXPECT_EQ(config->faults->drop, 0.1);

@@ -18,6 +18,7 @@
 #include "openmrc/host/destination.h"
 #include "openmrc/host/longest_packet.h"
 #include "openmrc/host/path_planning.h"
+#include "openmrc/host/publisher.h"
 #include "openmrc/host/random.h"
 
 namespace openmrc::host {
@@ -275,10 +276,18 @@ Result<std::unique_ptr<Host>, Error> Host::open(Config config, EventSink watch, 
   std::unique_ptr<Host> host(
       new Host(std::move(config), std::move(*paths), std::move(watch), std::move(on_port)));
   if (auto opened = host->open_shards(); !opened) return failure(std::move(opened.error()));
+  host->start_publishing();
   return host;
 }
 
-Host::~Host() = default;
+Host::Host(Config config, profile::PathPlan paths, EventSink watch, PortSink on_port)
+    : config_(std::move(config)),
+      paths_(std::move(paths)),
+      watch_(std::move(watch)),
+      on_port_(std::move(on_port)) {}
+
+// While there are shards to look at.
+Host::~Host() { publisher_.reset(); }
 
 // The back end, and around it what the configuration asks for: a capture sees what really leaves.
 Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size_t shard) const {

@@ -36,7 +36,9 @@ using core::WorkId;
 using core::WorkStatus;
 
 class Host;
+class HostValues;
 class MessageQueuePair;
+class Publisher;
 class SharedReceiveQueue;
 struct MessageQueuePairOptions;
 
@@ -262,18 +264,19 @@ class Host {
   // All shards together.
   [[nodiscard]] core::Counters counters() const;
   [[nodiscard]] std::uint64_t count_of(datapath::Count count) const;
+  // The same and more, as monitoring wants it: added to what is there. Gauges need a look at every
+  // path of every peer.
+  void add_counters(HostValues& values) const;
+  void add_gauges(HostValues& values) const;
 
  private:
   friend class MemoryRegion;
   friend class QueuePair;
   friend class MessageQueuePair;
 
-  Host(Config config, profile::PathPlan paths, EventSink watch, PortSink on_port)
-      : config_(std::move(config)),
-        paths_(std::move(paths)),
-        watch_(std::move(watch)),
-        on_port_(std::move(on_port)) {}
+  Host(Config config, profile::PathPlan paths, EventSink watch, PortSink on_port);
   [[nodiscard]] Result<void, Error> open_shards();
+  void start_publishing();
   template <class Change>
   auto change_all(Change change);
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
@@ -302,6 +305,7 @@ class Host {
   mutable std::mutex events_mutex_;
   std::unordered_map<std::uint32_t, core::Failure> failures_;
   std::unordered_map<std::uint32_t, std::vector<core::ProbeAnswer>> probe_answers_;
+  std::unique_ptr<Publisher> publisher_;  // the last: it looks at all of this
 };
 
 }  // namespace openmrc::host

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,6 @@
 #include <system_error>
 
 #include "openmrc/datapath/file_descriptor.h"
-#include "openmrc/wire/field/reject.h"
 
 namespace openmrc::host {
 namespace {
@@ -40,6 +40,58 @@ constexpr Family kDatapathFamilies[]{
     {"send_", "send_failed", "packets not sent, by reason"},
     {"faults_", "faults", "packets affected by fault injection"},
 };
+
+struct Named {
+  std::string_view name;
+  std::string_view help;
+};
+// In the order of PlaneValue.
+constexpr std::array<Named, kPlaneValues> kPlaneMetrics{{
+    {"data_sent", "request packets sent, by plane"},
+    {"data_received", "request packets received, by plane"},
+    {"lost_packets", "request packets declared lost, by the plane that they took"},
+    {"trimmed_packets", "request packets trimmed by a switch, by the plane that they took"},
+    {"sent_packets", "packets of all kinds sent, by plane"},
+    {"sent_bytes", "bytes sent, from the BTH on, by plane"},
+    {"received_packets", "packets of all kinds received, valid or not, by plane"},
+    {"received_bytes", "bytes received, from the BTH on, by plane"},
+    {"failed_packets", "packets that the kernel did not send, by plane"},
+}};
+// In the order of Gauge.
+constexpr std::array<Named, kGauges> kGaugeMetrics{{
+    {"queue_pairs", "connected queue pairs"},
+    {"peers", "destinations of connected queue pairs"},
+}};
+// In the order of EvState.
+constexpr std::array<std::string_view, core::kEvStateCount> kStates{"good", "skip", "suspect",
+                                                                    "assumed_bad", "denied"};
+
+void add_gauges(const HostValues& values, const Labels& labels, std::vector<Sample>& samples) {
+  for (std::size_t i = 0; i < kGaugeMetrics.size(); ++i) {
+    samples.push_back({.name = fmt::format("openmrc_{}", kGaugeMetrics[i].name),
+                       .help = std::string(kGaugeMetrics[i].help),
+                       .type = MetricType::kGauge,
+                       .labels = labels,
+                       .value = values.at(HostValues::place(static_cast<Gauge>(i)))});
+  }
+}
+
+void add_paths(const HostValues& values, std::size_t plane, const Labels& labels,
+               std::vector<Sample>& samples) {
+  for (std::size_t i = 0; i < kStates.size(); ++i) {
+    samples.push_back(
+        {.name = "openmrc_paths",
+         .help = "EVs of all peers, by plane and state",
+         .type = MetricType::kGauge,
+         .labels = with(labels, "state", kStates[i]),
+         .value = values.at(HostValues::place(static_cast<core::EvState>(i), plane))});
+  }
+  samples.push_back({.name = "openmrc_port_down_processes",
+                     .help = "processes that find the port of the plane down, or disabled",
+                     .type = MetricType::kGauge,
+                     .labels = labels,
+                     .value = values.at(HostValues::place_of_port_down(plane))});
+}
 
 template <class Info>
 Sample counter_sample(std::string_view prefix, const Info& info, std::span<const Family> families,
@@ -112,38 +164,62 @@ bool write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-void add_samples(const core::Counters& counters, std::size_t planes, const Labels& labels,
+void add_samples(const HostValues& values, std::size_t planes, const Labels& labels,
                  std::vector<Sample>& samples) {
   for (std::size_t i = 0; i < core::kCounterTable.size(); ++i) {
     samples.push_back(counter_sample("openmrc_", core::kCounterTable[i], kCoreFamilies, labels,
-                                     counters.of(static_cast<core::Count>(i))));
+                                     values.at(HostValues::place(static_cast<core::Count>(i)))));
   }
-  for (std::size_t i = 0; i < planes; ++i) {
-    const Plane plane(static_cast<std::uint8_t>(i));
-    const Labels here = with(labels, "plane", std::to_string(i));
-    samples.push_back({.name = "openmrc_plane_data_sent_total",
-                       .help = "request packets sent, by plane",
-                       .labels = here,
-                       .value = counters.sent(plane)});
-    samples.push_back({.name = "openmrc_plane_data_received_total",
-                       .help = "request packets received, by plane",
-                       .labels = here,
-                       .value = counters.received(plane)});
-  }
-}
-
-void add_samples(const datapath::Counters& counters, const Labels& labels,
-                 std::vector<Sample>& samples) {
   for (std::size_t i = 0; i < datapath::kCounterTable.size(); ++i) {
-    samples.push_back(counter_sample("openmrc_datapath_", datapath::kCounterTable[i],
-                                     kDatapathFamilies, labels,
-                                     counters.of(static_cast<datapath::Count>(i))));
+    samples.push_back(
+        counter_sample("openmrc_datapath_", datapath::kCounterTable[i], kDatapathFamilies, labels,
+                       values.at(HostValues::place(static_cast<datapath::Count>(i)))));
   }
   for (std::size_t i = 0; i < wire::kRejectTable.size(); ++i) {
     samples.push_back({.name = "openmrc_datapath_rejected_total",
                        .help = "received bytes that were not a valid MRC packet, by reason",
                        .labels = with(labels, "reason", wire::kRejectTable[i].counter),
-                       .value = counters.of(static_cast<wire::Reject>(i))});
+                       .value = values.at(HostValues::place(static_cast<wire::Reject>(i)))});
+  }
+  add_gauges(values, labels, samples);
+  for (std::size_t plane = 0; plane < planes; ++plane) {
+    const Labels here = with(labels, "plane", std::to_string(plane));
+    for (std::size_t i = 0; i < kPlaneMetrics.size(); ++i) {
+      samples.push_back({.name = fmt::format("openmrc_plane_{}_total", kPlaneMetrics[i].name),
+                         .help = std::string(kPlaneMetrics[i].help),
+                         .labels = here,
+                         .value = values.at(HostValues::place(static_cast<PlaneValue>(i), plane))});
+    }
+    add_paths(values, plane, here, samples);
+  }
+}
+
+void add_process_samples(const HostValues& values, std::size_t planes, const Labels& labels,
+                         std::vector<Sample>& samples) {
+  for (const core::Count count : {core::Count::kTimeouts, core::Count::kQueuePairsFailed}) {
+    const core::CounterInfo& info = describe(count);
+    samples.push_back({.name = fmt::format("openmrc_process_{}_total", info.name),
+                       .help = std::string(info.text),
+                       .labels = labels,
+                       .value = values.at(HostValues::place(count))});
+  }
+  for (std::size_t i = 0; i < kGaugeMetrics.size(); ++i) {
+    samples.push_back({.name = fmt::format("openmrc_process_{}", kGaugeMetrics[i].name),
+                       .help = std::string(kGaugeMetrics[i].help),
+                       .type = MetricType::kGauge,
+                       .labels = labels,
+                       .value = values.at(HostValues::place(static_cast<Gauge>(i)))});
+  }
+  for (std::size_t plane = 0; plane < planes; ++plane) {
+    const Labels here = with(labels, "plane", std::to_string(plane));
+    for (const PlaneValue value :
+         {PlaneValue::kSentBytes, PlaneValue::kReceivedBytes, PlaneValue::kLost}) {
+      const Named& named = kPlaneMetrics[static_cast<std::size_t>(value)];
+      samples.push_back({.name = fmt::format("openmrc_process_{}_total", named.name),
+                         .help = std::string(named.help),
+                         .labels = here,
+                         .value = values.at(HostValues::place(value, plane))});
+    }
   }
 }
 

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "openmrc/base/result.h"
-#include "openmrc/core/context/counters.h"
-#include "openmrc/datapath/counters.h"
 #include "openmrc/host/error.h"
+#include "openmrc/host/host_values.h"
 
 // Counters as monitoring wants them. Names begin with openmrc_ and outlive releases; labels say
-// which host, shard, plane and reason.
+// which plane, reason, state and process.
 namespace openmrc::host {
 
 enum class MetricType : std::uint8_t { kCounter, kGauge };
@@ -31,12 +30,14 @@ struct Sample {
   std::variant<std::uint64_t, double> value{};
 };
 
-// What an endpoint and a data path count, each sample with these labels and its own. Why packets
-// were retransmitted, dropped or rejected is a label, so that a sum over it is one metric.
-void add_samples(const core::Counters& counters, std::size_t planes, const Labels& labels,
+// What a host or a process counts, each sample with these labels and its own. Why packets were
+// retransmitted, dropped or rejected is a label, so that a sum over it is one metric.
+void add_samples(const HostValues& values, std::size_t planes, const Labels& labels,
                  std::vector<Sample>& samples);
-void add_samples(const datapath::Counters& counters, const Labels& labels,
-                 std::vector<Sample>& samples);
+// The few that are worth a series for each process: traffic and loss by plane, and what tells one
+// that is in trouble.
+void add_process_samples(const HostValues& values, std::size_t planes, const Labels& labels,
+                         std::vector<Sample>& samples);
 
 // The text format of Prometheus, version 0.0.4.
 std::string prometheus_text(std::span<const Sample> samples);

@@ -63,16 +63,19 @@ TEST(Metrics, CountReasonsUnderOneName) {
   counters.add(core::Count::kRetransmitsLoss, 3);
   counters.add(core::Count::kDropPKey, 4);
   counters.add_sent(Plane(1));
+  counters.add_lost(Plane(1));
+  HostValues values;
+  values.add(counters);
   std::vector<Sample> samples;
-  add_samples(counters, 2, {{"host", "h0"}, {"shard", "1"}}, samples);
+  add_samples(values, 2, {{"host", "h0"}}, samples);
   const std::string text = prometheus_text(samples);
-  for (const char* line :
-       {"openmrc_data_sent_total{host=\"h0\",shard=\"1\"} 10\n",
-        "openmrc_retransmits_total{host=\"h0\",shard=\"1\",reason=\"loss\"} 3\n",
-        "openmrc_retransmits_total{host=\"h0\",shard=\"1\",reason=\"timeout\"} 0\n",
-        "openmrc_dropped_total{host=\"h0\",shard=\"1\",reason=\"pkey\"} 4\n",
-        "openmrc_plane_data_sent_total{host=\"h0\",shard=\"1\",plane=\"0\"} 0\n",
-        "openmrc_plane_data_sent_total{host=\"h0\",shard=\"1\",plane=\"1\"} 1\n"}) {
+  for (const char* line : {"openmrc_data_sent_total{host=\"h0\"} 10\n",
+                           "openmrc_retransmits_total{host=\"h0\",reason=\"loss\"} 3\n",
+                           "openmrc_retransmits_total{host=\"h0\",reason=\"timeout\"} 0\n",
+                           "openmrc_dropped_total{host=\"h0\",reason=\"pkey\"} 4\n",
+                           "openmrc_plane_data_sent_total{host=\"h0\",plane=\"0\"} 0\n",
+                           "openmrc_plane_data_sent_total{host=\"h0\",plane=\"1\"} 1\n",
+                           "openmrc_plane_lost_packets_total{host=\"h0\",plane=\"1\"} 1\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }
@@ -82,12 +85,16 @@ TEST(Metrics, OfADataPathHaveReasonsToo) {
   counters.add(datapath::Count::kSendCalls, 5);
   counters.add(datapath::Count::kSendPortDown, 6);
   counters.add(wire::Reject::kIpEmpty);
+  counters.add(datapath::PlaneCount::kSentBytes, Plane(1), 4096);
+  HostValues values;
+  values.add(counters);
   std::vector<Sample> samples;
-  add_samples(counters, {}, samples);
+  add_samples(values, 2, {}, samples);
   const std::string text = prometheus_text(samples);
   for (const char* line : {"openmrc_datapath_send_calls_total 5\n",
                            "openmrc_datapath_send_failed_total{reason=\"port_down\"} 6\n",
-                           "openmrc_datapath_rejected_total{reason=\"ip_empty\"} 1\n"}) {
+                           "openmrc_datapath_rejected_total{reason=\"ip_empty\"} 1\n",
+                           "openmrc_plane_sent_bytes_total{plane=\"1\"} 4096\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }
@@ -95,8 +102,8 @@ TEST(Metrics, OfADataPathHaveReasonsToo) {
 // What Prometheus asks of names, and that no two samples are the same series.
 TEST(Metrics, AreWellFormed) {
   std::vector<Sample> samples;
-  add_samples(core::Counters{}, 4, {{"shard", "0"}}, samples);
-  add_samples(datapath::Counters{}, {{"shard", "0"}}, samples);
+  add_samples(HostValues{}, 4, {{"host", "h0"}}, samples);
+  add_process_samples(HostValues{}, 4, {{"pid", "1"}}, samples);
   const std::regex line(R"(^[a-z][a-z0-9_]*\{([a-z]+="[^"]*",?)+\} \d+$)");
   std::istringstream text(prometheus_text(samples));
   std::set<std::string> seen;

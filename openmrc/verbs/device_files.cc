@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "openmrc/agent/rdma_counters.h"
+
 namespace openmrc::libmrc {
 namespace {
 
@@ -40,6 +42,14 @@ std::string_view interface_of(std::string_view interfaces, unsigned port) {
   return interfaces;
 }
 
+// Of a path that goes on with ports/<port>.
+std::optional<unsigned> take_port(std::string_view& path, PortInterfaces interfaces) {
+  if (!skip(path, "ports/")) return std::nullopt;
+  const auto port = take_number(path);
+  if (!port || *port == 0 || (interfaces && *port > count(*interfaces))) return std::nullopt;
+  return port;
+}
+
 // Below ports/<port>/gid_attrs/
 std::optional<FileContent> gid_attribute(std::string_view below, unsigned port,
                                          PortInterfaces interfaces) {
@@ -58,11 +68,23 @@ std::optional<FileContent> gid_attribute(std::string_view below, unsigned port,
 std::optional<FileContent> device_file(std::string_view path, PortInterfaces interfaces) {
   if (!skip_device(path)) return std::nullopt;
   if (path == "node_type") return FileContent("1: CA");
-  if (!skip(path, "ports/")) return std::nullopt;
-  const auto port = take_number(path);
-  if (!port || *port == 0 || (interfaces && *port > count(*interfaces))) return std::nullopt;
-  if (!skip(path, "/gid_attrs/")) return std::nullopt;
+  const auto port = take_port(path, interfaces);
+  if (!port || !skip(path, "/gid_attrs/")) return std::nullopt;
   return gid_attribute(path, *port, interfaces);
+}
+
+std::optional<CounterFile> counter_file(std::string_view path, PortInterfaces interfaces) {
+  if (!skip_device(path)) return std::nullopt;
+  const auto port = take_port(path, interfaces);
+  if (!port) return std::nullopt;
+  const auto among = [&](const auto& names) {
+    return std::ranges::find(names, path) == names.end()
+               ? std::nullopt
+               : std::optional(CounterFile{.port = *port, .name = path});
+  };
+  if (skip(path, "/counters/")) return among(kPortCounterNames);
+  if (*port == 1 && skip(path, "/hw_counters/")) return among(kDeviceCounterNames);
+  return std::nullopt;
 }
 
 bool is_device_link(std::string_view path) { return skip_device(path) && path == "device"; }

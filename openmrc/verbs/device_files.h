@@ -42,6 +42,12 @@ class FileContent {
 
 // The content of a file that there would be in /sys.
 std::optional<FileContent> device_file(std::string_view path, PortInterfaces interfaces);
+// A file whose content the agent knows: one of the names of rdma_counters.h.
+struct CounterFile {
+  unsigned port = 0;
+  std::string_view name{};
+};
+std::optional<CounterFile> counter_file(std::string_view path, PortInterfaces interfaces);
 // Whether it is the link /sys/class/infiniband/openmrc0/device, which leads to kDevicePlace.
 bool is_device_link(std::string_view path);
 // Whether it is the device's file in /dev.

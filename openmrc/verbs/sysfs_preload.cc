@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
@@ -27,13 +28,14 @@
 #include <optional>
 #include <string_view>
 
+#include "openmrc/verbs/agent_counters.h"
 #include "openmrc/verbs/device_files.h"
 
 namespace {
 
+using openmrc::libmrc::CounterFile;
 using openmrc::libmrc::device_file;
 using openmrc::libmrc::FileContent;
-using openmrc::libmrc::PortInterfaces;
 
 constexpr unsigned kVerbsMajor = 231;  // of the kernel's list of devices
 constexpr mode_t kDeviceMode = S_IFCHR | 0666;
@@ -41,15 +43,15 @@ constexpr mode_t kFileMode = S_IFREG | 0444;
 constexpr off_t kFileSize = 4096;  // what the kernel says of every file in /sys
 
 // A copy: programs write over the memory of their environment. Too long is not known.
-class Interfaces {
+class Variable {
  public:
-  Interfaces() {
-    const char* text = std::getenv(openmrc::libmrc::kPortInterfacesVariable);
+  explicit Variable(const char* name) {
+    const char* text = std::getenv(name);
     if (text == nullptr || *text == '\0' || std::strlen(text) >= text_.size()) return;
     size_ = std::strlen(text);
     std::memcpy(text_.data(), text, size_);
   }
-  [[nodiscard]] PortInterfaces get() const {
+  [[nodiscard]] std::optional<std::string_view> get() const {
     if (size_ == 0) return std::nullopt;
     return std::string_view(text_.data(), size_);
   }
@@ -59,7 +61,9 @@ class Interfaces {
   std::size_t size_ = 0;
 };
 // Made when the library is loaded; what is asked before is answered as if it were not set.
-const Interfaces kInterfaces;
+const Variable kInterfaces(openmrc::libmrc::kPortInterfacesVariable);
+const Variable kAgent("OPENMRC_AGENT");
+constexpr std::string_view kAgentDefault = "/run/openmrc/mrcd.sock";
 
 // A function of libc, or of what else is behind this library.
 template <class Function>
@@ -130,6 +134,21 @@ bool may_be_ours(const char* path) {
 std::optional<FileContent> content_of(const char* path) {
   return may_be_ours(path) ? device_file(path, kInterfaces.get()) : std::nullopt;
 }
+// What the agent counts: asked for when the file is opened.
+std::optional<CounterFile> counter_of(const char* path) {
+  return may_be_ours(path) ? openmrc::libmrc::counter_file(path, kInterfaces.get()) : std::nullopt;
+}
+std::optional<FileContent> read_counter(const CounterFile& file) {
+  const int error = errno;
+  const auto value =
+      openmrc::libmrc::ask_for_counter(kAgent.get().value_or(kAgentDefault), file.port, file.name);
+  errno = error;
+  if (!value) return std::nullopt;
+  std::array<char, 24> digits{};
+  auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), *value).ptr;
+  return FileContent({digits.data(), end});
+}
+
 bool is_character_device(const char* path) {
   return may_be_ours(path) && openmrc::libmrc::is_character_device(path);
 }
@@ -137,7 +156,7 @@ bool is_device_link(const char* path) {
   return may_be_ours(path) && openmrc::libmrc::is_device_link(path);
 }
 
-int open_content(const FileContent& content, int flags) {
+int open_text(const FileContent& content, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY) return fail(EACCES);
   if ((flags & O_DIRECTORY) != 0) return fail(ENOTDIR);
   const int fd = memfd_create("openmrc-sysfs", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0U);
@@ -152,29 +171,37 @@ int open_content(const FileContent& content, int flags) {
   return fail(error);
 }
 
+// Nothing: it is not one of ours. A counter that nobody counts is a file that is not there.
+std::optional<int> open_ours(const char* path, int flags) {
+  if (const auto content = content_of(path)) return open_text(*content, flags);
+  const auto counter = counter_of(path);
+  if (!counter) return std::nullopt;
+  const auto content = read_counter(*counter);
+  return content ? open_text(*content, flags) : fail(ENOENT);
+}
+
 // There is a mode only if a file may be made.
 int open_with(Open* real, const char* path, int flags, va_list mode) {
-  if (const auto content = content_of(path)) return open_content(*content, flags);
+  if (const auto fd = open_ours(path, flags)) return *fd;
   const bool makes_file = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   return makes_file ? real(path, flags, va_arg(mode, mode_t)) : real(path, flags);
 }
 
 FILE* file_open_with(FileOpen* real, const char* path, const char* mode) {
-  const auto content = content_of(path);
-  if (!content) return real(path, mode);
   const bool reads = *mode == 'r' && std::strchr(mode, '+') == nullptr;
   const int closes = std::strchr(mode, 'e') != nullptr ? O_CLOEXEC : 0;
-  const int fd = open_content(*content, (reads ? O_RDONLY : O_RDWR) | closes);
-  if (fd < 0) return nullptr;
-  FILE* file = fdopen(fd, "r");
-  if (file == nullptr) close(fd);
+  const auto fd = open_ours(path, (reads ? O_RDONLY : O_RDWR) | closes);
+  if (!fd) return real(path, mode);
+  if (*fd < 0) return nullptr;
+  FILE* file = fdopen(*fd, "r");
+  if (file == nullptr) close(*fd);
   return file;
 }
 
 // Nothing: it is not one of ours.
 std::optional<mode_t> mode_of(const char* path) {
   if (is_character_device(path)) return kDeviceMode;
-  if (content_of(path)) return kFileMode;
+  if (content_of(path) || counter_of(path)) return kFileMode;
   return std::nullopt;
 }
 
@@ -261,12 +288,12 @@ char* __realpath_chk(const char* path, char* resolved, std::size_t size) {
 }
 int __open_2(const char* path, int flags);
 int __open_2(const char* path, int flags) {
-  if (const auto content = content_of(path)) return open_content(*content, flags);
+  if (const auto fd = open_ours(path, flags)) return *fd;
   return kOpenChecked.get()(path, flags);
 }
 int __open64_2(const char* path, int flags);
 int __open64_2(const char* path, int flags) {
-  if (const auto content = content_of(path)) return open_content(*content, flags);
+  if (const auto fd = open_ours(path, flags)) return *fd;
   return kOpen64Checked.get()(path, flags);
 }
 

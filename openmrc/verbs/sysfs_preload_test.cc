@@ -66,6 +66,26 @@ TEST(SysfsPreload, TheDeviceFileIsACharacterDevice) {
   EXPECT_TRUE(S_ISDIR(status.st_mode));
 }
 
+// There is no agent here: tests/agent/metrics_test.py reads them.
+TEST(SysfsPreload, CountersAreFilesOfTheirPorts) {
+  const std::string ports = "/sys/class/infiniband/openmrc0/ports/";
+  struct stat status{};
+  for (const char* path : {"1/counters/port_xmit_data", "2/counters/port_rcv_packets",
+                           "1/hw_counters/local_ack_timeout_err"}) {
+    EXPECT_EQ(access((ports + path).c_str(), R_OK), 0) << path;
+    ASSERT_EQ(stat((ports + path).c_str(), &status), 0) << path;
+    EXPECT_TRUE(S_ISREG(status.st_mode)) << path;
+    EXPECT_EQ(open((ports + path).c_str(), O_RDONLY), -1) << path;
+    EXPECT_EQ(errno, ENOENT) << path;
+    EXPECT_EQ(std::fopen((ports + path).c_str(), "r"), nullptr) << path;
+  }
+  for (const char* path : {"3/counters/port_xmit_data", "0/counters/port_xmit_data",
+                           "1/counters/port_xmit_datas", "1/counters/local_ack_timeout_err",
+                           "2/hw_counters/local_ack_timeout_err", "1/counters/", "1/counters"}) {
+    EXPECT_EQ(access((ports + path).c_str(), R_OK), -1) << path;
+  }
+}
+
 TEST(SysfsPreload, TheRestIsTheKernels) {
   EXPECT_EQ(realpath("/sys/class/infiniband/openmrc1/device", nullptr), nullptr);
   EXPECT_EQ(errno, ENOENT);

@@ -51,6 +51,15 @@ def families_of(metrics, array):
     return found
 
 
+def named_of(metrics, array):
+    """(name, help) of a table of metrics.cc."""
+    text = re.search(rf"\b{array}\{{\{{\n(.*?)\n\}}\}};", metrics, re.DOTALL)[1]
+    found = re.findall(r'\{"(\w+)", "([^"]+)"\}', text)
+    if len(found) != text.count("{\""):
+        raise ValueError(f"metrics.cc: cannot read {array}")
+    return found
+
+
 def metric_of(name, prefix, families):
     for start, family, _ in families:
         if name.startswith(start):
@@ -71,16 +80,22 @@ def counter_table(source, prefix, families):
 
 def counters_page():
     metrics = (ROOT / "openmrc/host/metrics.cc").read_text(encoding="utf-8")
+    agent = (ROOT / "openmrc/agent/agent_metrics.cc").read_text(encoding="utf-8")
+    planes, gauges = named_of(metrics, "kPlaneMetrics"), named_of(metrics, "kGaugeMetrics")
     core, datapath = (families_of(metrics, name) for name in ("kCoreFamilies", "kDatapathFamilies"))
     others = OTHER_METRIC.findall(metrics)
     rejected = "openmrc_datapath_rejected_total"
     return "\n".join([
         "# Counters and metrics", "",
-        "Counters are in the JSON of `mrc perf`; metrics are what `prometheus_text` of `openmrc/host/metrics.h` gives "
-        "to Prometheus. Names are kept from release to release.", "",
+        "Counters are in the JSON of `mrc perf`; metrics are what `mrcd` gives to Prometheus "
+        "([Operating a fabric](../guide/operate.md#metrics)). Names are kept from release to release.", "",
         "## Protocol", "", counter_table("openmrc/core/context/counters.def", "openmrc_", core),
-        "## By plane", "", table(["metric", "counts"], [[f"`{name}{{plane=\"N\"}}`", text] for name, text in others
-                                                      if name != rejected]),
+        "## By plane", "", table(["metric", "counts"], [
+            *([f"`openmrc_plane_{name}_total{{plane=\"N\"}}`", text] for name, text in planes),
+            *([f"`{name}{{plane=\"N\"}}`", text] for name, text in others if name != rejected)]),
+        "## Host and agent", "", table(["metric", "says"], [
+            *([f"`openmrc_{name}`", text] for name, text in gauges),
+            *([f"`{name}`", text] for name, text in OTHER_METRIC.findall(agent))]),
         "## Sending and receiving", "", counter_table("openmrc/datapath/counters.def", "openmrc_datapath_", datapath),
         "## Packets that are not valid", "",
         f"`{rejected}{{reason=\"...\"}}`; [The wire format](../protocol/wire.md) has the rules. What a switch counts is in "

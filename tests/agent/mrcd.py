@@ -12,22 +12,40 @@ CALL_MAX_S = 20
 MESSAGE_MAX = 128 * 1024
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def parse_metrics(text):
+    """Values by series, as written: name{labels}."""
+    samples = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            series, value = line.rsplit(" ", 1)
+            assert series not in samples, f"twice: {series}"
+            samples[series] = float(value)
+    return samples
+
+
 class Agent:
     """Files in `folder`; `prefix` is a command that runs mrcd, e.g. in a mount namespace."""
 
-    def __init__(self, program, folder, state=None, prefix=()):
+    def __init__(self, program, folder, state=None, prefix=(), options=()):
         self.program = program
         self.folder = pathlib.Path(folder)
         self.socket = self.folder / "mrcd.sock"
         self.state = pathlib.Path(state) if state else self.folder / "mrcd.json"
         self.prefix = prefix
+        self.options = options
         self.process = None
         (self.folder / "openmrc.toml").write_text(CONFIG)
 
     def command(self):
         return [*map(str, self.prefix), str(self.program), "--config",
                 str(self.folder / "openmrc.toml"), "--socket", str(self.socket), "--state",
-                str(self.state)]
+                str(self.state), *self.options]
 
     def start(self):
         """Returns when it serves."""

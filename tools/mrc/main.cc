@@ -21,6 +21,7 @@
 #include "tools/mrc/ping/command.h"
 #include "tools/mrc/run/command.h"
 #include "tools/mrc/sim/command.h"
+#include "tools/mrc/top/command.h"
 #include "tools/mrc/usage_error.h"
 
 namespace {
@@ -44,6 +45,7 @@ int run(std::vector<std::string> words) {
   openmrc::tools::add_ping_command(app, exit_code);
   openmrc::tools::add_run_command(app, exit_code, std::move(program));
   openmrc::tools::add_sim_command(app, exit_code);
+  openmrc::tools::add_top_command(app, exit_code);
 
   if (!words.empty() && words.front() == openmrc::tools::kCompleteCommand) {
     words.erase(words.begin());

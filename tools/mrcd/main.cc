@@ -20,8 +20,10 @@
 #include "openmrc/agent/agent_state_file.h"
 #include "openmrc/agent/durable_file.h"
 #include "openmrc/agent/profiles/profile_store.h"
+#include "openmrc/host/address_text.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
+#include "tools/mrcd/metrics_server.h"
 
 namespace openmrc::tools {
 namespace {
@@ -32,6 +34,7 @@ struct Options {
   std::string socket = libmrc::agent_socket_path();
   std::string state = "/var/lib/openmrc/mrcd.json";
   std::optional<std::string> config{};
+  std::optional<std::string> metrics{};  // an address; empty: as configured
 };
 
 volatile std::sig_atomic_t g_ending = 0;
@@ -45,8 +48,9 @@ void catch_signals() {
 }
 // A signal between the look at the flag and the wait is noticed after this time.
 constexpr int kWaitMilliseconds = 1000;
-// Beside the clients': standard streams, the listener, epoll, the state file, some to spare.
-constexpr rlim_t kOwnDescriptors = 24;
+// Beside the clients': standard streams, the listener, epoll, the state file, scrapes, some to
+// spare.
+constexpr rlim_t kOwnDescriptors = 64;
 
 int complain(const Error& error) {
   fmt::print(stderr, "mrcd: {}\n", error.what);
@@ -77,11 +81,13 @@ Result<void, Error> restore(const std::string& file, libmrc::ProfileStore& store
   return {};
 }
 
-// Every client has a descriptor. What cannot be had is noticed by clients, not here.
+// Every client has a descriptor, every publisher two. What cannot be had is noticed by them, not
+// here.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  constexpr rlim_t kNeeded = libmrc::kClientsMax + kOwnDescriptors;
+  constexpr rlim_t kNeeded =
+      libmrc::kClientsMax + 2 * libmrc::kPublisherLimits.clients_max + kOwnDescriptors;
   if (limit.rlim_cur >= kNeeded) return;
   limit.rlim_cur = std::min(kNeeded, limit.rlim_max);
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
@@ -103,6 +109,29 @@ Result<libmrc::AgentServer, Error> open_server(const std::string& path, libmrc::
   return libmrc::AgentServer::open(path, agent);
 }
 
+const std::string& metrics_address(const Options& options, const host::MetricsConfig& config) {
+  const bool is_named = options.metrics && !options.metrics->empty();
+  return is_named ? *options.metrics : config.address;
+}
+
+// Nothing if it is off.
+Result<std::optional<MetricsServer>, Error> open_metrics(const Options& options,
+                                                         const host::MetricsConfig& config,
+                                                         libmrc::Agent& agent) {
+  if (!config.enabled && !options.metrics) return std::nullopt;
+  const std::string& address = metrics_address(options, config);
+  if (!host::is_listen_address(address)) {
+    return failure(Error{.what = "metrics: " + address + " is no address and port",
+                         .remedy = "such as 127.0.0.1:9917, [::1]:9917 or 0.0.0.0:9917"});
+  }
+  const std::size_t processes_max =
+      config.processes ? libmrc::kPublisherLimits.clients_max : std::size_t{0};
+  auto server = MetricsServer::open(
+      address, [&agent, processes_max] { return agent.samples(processes_max); });
+  if (!server) return failure(std::move(server.error()));
+  return std::optional<MetricsServer>(std::move(*server));
+}
+
 int run(const Options& options) {
   const auto config = load(options);
   if (!config) return complain(config.error());
@@ -113,7 +142,7 @@ int run(const Options& options) {
     return complain(restored.error());
   }
 
-  libmrc::Agent::Names names{.host = config->name};
+  libmrc::Agent::Names names{.host = config->name, .version = OPENMRC_VERSION};
   for (const datapath::Port& port : config->ports) names.interfaces.push_back(port.interface);
   const auto save = [&] {
     libmrc::Outcome saved = libmrc::save_state(options.state, store);
@@ -125,8 +154,13 @@ int run(const Options& options) {
   catch_signals();
   auto server = open_server(options.socket, agent);
   if (!server) return complain(server.error());
+  const auto metrics = open_metrics(options, config->metrics, agent);
+  if (!metrics) return complain(metrics.error());
   fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
              options.socket);
+  if (*metrics) {
+    fmt::print("mrcd: metrics at http://{}/metrics\n", metrics_address(options, config->metrics));
+  }
   std::cout.flush();
   return serve(*server);
 }
@@ -144,6 +178,10 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--config", options.config,
                  "Configuration file; default $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
       ->type_name("FILE");
+  app.add_option("--metrics", options.metrics,
+                 "Serve Prometheus metrics over HTTP, at the configured address or this one")
+      ->type_name("ADDRESS:PORT")
+      ->expected(0, 1);
   app.footer("Controllers use it by libmrc-ctl or by `mrc ctl`.");
   try {
     app.parse(argc, argv);

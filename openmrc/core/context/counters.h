@@ -47,12 +47,21 @@ class Counters {
   void add_received(Plane plane) { ++received_[plane.raw()]; }
   [[nodiscard]] std::uint64_t sent(Plane plane) const { return sent_[plane.raw()]; }
   [[nodiscard]] std::uint64_t received(Plane plane) const { return received_[plane.raw()]; }
+  // Request packets that did not arrive as they were sent, by the plane that they took.
+  void add_lost(Plane plane) { ++lost_[plane.raw()]; }
+  void add_trimmed(Plane plane) { ++trimmed_[plane.raw()]; }
+  [[nodiscard]] std::uint64_t lost(Plane plane) const { return lost_[plane.raw()]; }
+  [[nodiscard]] std::uint64_t trimmed(Plane plane) const { return trimmed_[plane.raw()]; }
 
   // To sum up several endpoints.
   Counters& operator+=(const Counters& other) {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-    for (std::size_t i = 0; i < sent_.size(); ++i) sent_[i] += other.sent_[i];
-    for (std::size_t i = 0; i < received_.size(); ++i) received_[i] += other.received_[i];
+    for (std::size_t i = 0; i < kPlanesMax; ++i) {
+      sent_[i] += other.sent_[i];
+      received_[i] += other.received_[i];
+      lost_[i] += other.lost_[i];
+      trimmed_[i] += other.trimmed_[i];
+    }
     return *this;
   }
 
@@ -60,6 +69,8 @@ class Counters {
   std::array<std::uint64_t, kCounterTable.size()> counts_{};
   std::array<std::uint64_t, kPlanesMax> sent_{};
   std::array<std::uint64_t, kPlanesMax> received_{};
+  std::array<std::uint64_t, kPlanesMax> lost_{};
+  std::array<std::uint64_t, kPlanesMax> trimmed_{};
 };
 
 }  // namespace openmrc::core

@@ -167,6 +167,7 @@ class Endpoint {
   [[nodiscard]] std::size_t planes() const { return state_.planes(); }
   // For those who watch: the peer of a connected queue pair.
   [[nodiscard]] const Peer* peer_of(Qpn qpn) const;
+  [[nodiscard]] const PeerTable& peers() const { return state_.peers; }
   [[nodiscard]] const QueuePair* queue_pair(Qpn qpn) const { return state_.queue_pairs.find(qpn); }
 
  private:

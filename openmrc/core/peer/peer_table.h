@@ -22,6 +22,9 @@ class PeerTable {
   [[nodiscard]] Peer* find(PeerIndex index) {
     return index < peers_.size() ? peers_[index].get() : nullptr;
   }
+  [[nodiscard]] const Peer* find(PeerIndex index) const {
+    return index < peers_.size() ? peers_[index].get() : nullptr;
+  }
   [[nodiscard]] std::size_t size() const { return peers_.size(); }  // of numbers, free ones too
 
   // Calls `visit(PeerIndex, Peer&)` for each peer that has `address` in some plane, until it

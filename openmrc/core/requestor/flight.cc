@@ -112,6 +112,24 @@ void Flight::arrived_late(const Turn& turn, const SentPacket& packet, EvIndex ev
   change_ev(turn.context, turn.connection.peer, peer, ev, EvInput::kLate, turn.now);
 }
 
+namespace {
+
+// A responder that had no room lost nothing on the way.
+void count_by_plane(Counters& counters, Count cause, Plane plane) {
+  if (cause == Count::kRetransmitsRefused) return;
+  const bool is_trim = cause == Count::kRetransmitsTrim || cause == Count::kRetransmitsTrimLastHop;
+  is_trim ? counters.add_trimmed(plane) : counters.add_lost(plane);
+}
+
+}  // namespace
+
+void Flight::settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
+  window_.mark_lost(turn.context.sent, psn);
+  packet.lost_because = cause;
+  count_by_plane(turn.context.counters, cause, turn.peer.paths.profile().entry(packet.ev).plane);
+  settle(turn, packet);
+}
+
 // CC-10, REL-42
 void Flight::lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
   Peer& peer = turn.peer;

@@ -82,11 +82,7 @@ class Flight {
   // The packet is lost, and its window with it.
   void lose(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
   // It is in flight no longer, and will be retransmitted (CC-6, REL-58).
-  void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause) {
-    window_.mark_lost(turn.context.sent, psn);
-    packet.lost_because = cause;
-    settle(turn, packet);
-  }
+  void settle_lost(const Turn& turn, UnwrappedPsn psn, SentPacket& packet, Count cause);
   // Nothing is in flight any more.
   void clear(const Turn& turn) {
     window_.clear(turn.context.sent, [&](SentPacket& packet) { settle(turn, packet); });

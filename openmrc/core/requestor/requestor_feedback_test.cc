@@ -87,6 +87,8 @@ TEST(Requestor, HoldsAPacketForLostThatALaterOneOnItsPathOvertook) {
   const Sent again = peer.collect();
   EXPECT_EQ(psns_of(again), (Psns{100}));
   EXPECT_EQ(peer.count(Count::kRetransmitsLoss), 1U);
+  EXPECT_EQ(peer.endpoint().counters().lost(sent[0].plane), 1U);
+  EXPECT_EQ(peer.endpoint().counters().trimmed(sent[0].plane), 0U);
   EXPECT_EQ(peer.ev_state(ev_of(sent[0])), EvState::kGood) << "SACKs overtake each other as well";
 }
 
@@ -582,6 +584,17 @@ TEST_P(RequestorNack, CutsTheWindow) {
   const ByteCount before = peer.peer().congestion.window();
   peer.deliver(peer.nack(sent[2], GetParam().reason));
   EXPECT_LT(peer.peer().congestion.window(), before);
+}
+
+TEST_P(RequestorNack, OfATrimIsCountedByPlaneAndAShortageIsNobodysLoss) {
+  ScriptedPeer peer;
+  peer.post(1, 4 * kMtu);
+  const Sent sent = peer.collect();
+  peer.deliver(peer.nack(sent[1], GetParam().reason));
+  const Counters& counters = peer.endpoint().counters();
+  const bool is_trim = GetParam().counted_as != Count::kRetransmitsRefused;
+  EXPECT_EQ(counters.trimmed(sent[1].plane), is_trim ? 1U : 0U);
+  EXPECT_EQ(counters.lost(sent[1].plane), 0U);
 }
 
 // MRC 7.4.1 (REL-79)

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prometheus scrapes the hosts of a lab while jobs run, a link loses packets and a cable is pulled.
+
+It runs on one of them, with the rules of examples/prometheus, and reaches the others by the lab's
+management network. What it has recorded must name the host and the plane, its counters
+must not go back when a job is killed, and its alert must fire.
+
+    metrics.py --mrc build/dev/tools/mrc --mrcd build/dev/tools/mrcd
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+import lab as labs
+
+RULES = pathlib.Path(__file__).resolve().parents[2] / "examples/prometheus"
+HOSTS = ["h0", "h1", "h2", "h3"]
+PAIRS = {"h0": "h2", "h1": "h3"}
+WATCHER = "h3"  # where Prometheus runs
+PLANES = 4
+JOB_S = 110
+SOON_S = 30
+PORT = 9917
+LOSS = 0.05
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def address_of(host):
+    """Of IPv4: Debian 12's civetweb, by which mrcd serves, has no IPv6."""
+    return f"10.255.0.{HOSTS.index(host) + 1}:{PORT}"
+
+
+def configuration():
+    return json.dumps({  # which is YAML, too
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": [str(RULES / "openmrc-rules.yml"), str(RULES / "openmrc-alerts.yml")],
+        "scrape_configs": [{
+            "job_name": "openmrc",
+            "static_configs": [{"targets": [address_of(host)], "labels": {"instance": host}}
+                               for host in HOSTS]}]})
+
+
+class MetricsTest(unittest.TestCase):
+    lab = None
+    mrcd = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for host in HOSTS:
+            self.start(self.lab.start_program(host, self.mrcd, "--state", f"{folder.name}/{host}.json",
+                                              "--metrics", f"0.0.0.0:{PORT}"))
+        (self.folder / "prometheus.yml").write_text(configuration())
+        self.start(self.lab.start_program(
+            WATCHER, "prometheus", f"--config.file={self.folder}/prometheus.yml", "--log.level=error",
+            f"--storage.tsdb.path={self.folder}/data", "--web.listen-address=127.0.0.1:9090"))
+
+    def start(self, process):
+        def end():
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=SOON_S)
+        self.addCleanup(end)
+        return process
+
+    def fetch(self, url):
+        return run(*self.lab.command("exec", WATCHER, "--", "curl", "-sf", url))
+
+    def query(self, expression):
+        """Values by (instance, plane), as far as they have these labels."""
+        url = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": expression})
+        answer = json.loads(self.fetch(url))
+        return {(each["metric"].get("instance"), each["metric"].get("plane")): float(each["value"][1])
+                for each in answer["data"]["result"]}
+
+    def wait_for(self, what, expression, condition, seconds=SOON_S):
+        end = time.monotonic() + seconds
+        found = None
+        while time.monotonic() < end:
+            try:
+                found = self.query(expression)
+                if condition(found):
+                    return found
+            except subprocess.CalledProcessError:
+                pass  # it has just been started
+            time.sleep(0.5)
+        return self.fail(f"not {what} after {seconds} s: {expression} is {found}")
+
+    def start_jobs(self):
+        for server in PAIRS.values():
+            self.start(self.lab.start(server, "perf", "write-bw", "--keep", "--quiet"))
+        time.sleep(1)
+        return {client: self.start(self.lab.start(client, "perf", "write-bw", server, "--duration",
+                                                  str(JOB_S), "--quiet"))
+                for client, server in PAIRS.items()}
+
+    def check_metrics(self):
+        for host in HOSTS:
+            text = self.fetch(f"http://{address_of(host)}/metrics")
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                     capture_output=True, check=False)
+            self.assertEqual(checked.returncode, 0, f"{host}: {checked.stdout}{checked.stderr}")
+            print(f"{host}: {sum(not line.startswith('#') for line in text.splitlines())} series")
+
+    def test_prometheus_sees_who_loses_and_whose_port_is_down(self):
+        jobs = self.start_jobs()
+        self.wait_for("all up", 'sum(up{job="openmrc"}) or vector(0)',
+                      lambda found: list(found.values()) == [len(HOSTS)])
+        self.wait_for("balanced", "instance_plane:openmrc_data_sent:share_of_average",
+                      lambda found: sum(0.8 < found.get((host, str(plane)), 0) < 1.2 for host in PAIRS
+                                        for plane in range(PLANES)) == len(PAIRS) * PLANES)
+        self.check_metrics()
+
+        self.lab.run("cut", "h1/p2", "--loss", str(LOSS))
+        self.wait_for("h1's plane 2 the worst",
+                      "topk(1, instance_plane:openmrc_lost_packets:ratio_rate1m > 1e-3)",
+                      lambda found: ("h1", "2") in found)
+        self.wait_for("an alert for h1's plane 2", 'ALERTS{alertname="OpenmrcHostLoss"}',
+                      lambda found: ("h1", "2") in found)
+        self.lab.run("heal")
+
+        self.lab.run("cut", "h0/p1")
+        cut = time.monotonic()
+        self.wait_for("the port down", "openmrc_port_down_processes > 0",
+                      lambda found: set(found) == {("h0", "1")})
+        # The plane carries nothing more of this host, and the others go on alike.
+        self.wait_for("plane 1 empty", 'rate(openmrc_plane_data_sent_total{instance="h0"}[5s])',
+                      lambda found: found and found[("h0", "1")] == 0 and
+                      all(found[("h0", str(plane))] > 0 for plane in (0, 2, 3)))
+
+        jobs["h1"].kill()
+        self.wait_for("no process on h1", 'openmrc_processes{instance="h1"}',
+                      lambda found: list(found.values()) == [0])
+        self.assertEqual(self.query('openmrc_process_sent_bytes_total{instance="h1"}'), {})
+        self.assertGreater(self.query('openmrc_plane_sent_bytes_total{instance="h1",plane="0"}')
+                           [("h1", "0")], 0)
+
+        self.wait_for("the alert firing",
+                      'ALERTS{alertname="OpenmrcPortDown",alertstate="firing"}',
+                      lambda found: set(found) == {("h0", "1")}, 75)
+        print(f"OpenmrcPortDown fired {time.monotonic() - cut:.0f} s after the cut")
+        self.lab.run("heal")
+        self.wait_for("the port up", "openmrc_port_down_processes",
+                      lambda found: found.get(("h0", "1")) == 0)
+        self.wait_for("plane 1 in use", 'rate(openmrc_plane_data_sent_total{instance="h0"}[5s])',
+                      lambda found: found.get(("h0", "1"), 0) > 0)
+        self.assertEqual(set(self.query("resets(openmrc_plane_data_sent_total[3m])").values()), {0.0},
+                         "no counter of a host went back")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mrc", required=True)
+    parser.add_argument("--mrcd", required=True)
+    arguments, others = parser.parse_known_args()
+    for program in ("prometheus", "promtool", "curl"):
+        if shutil.which(program) is None:
+            print(f"needs {program}: scripts/install-deps test")
+            sys.exit(77)
+    MetricsTest.mrcd = os.path.abspath(arguments.mrcd)
+
+    def use(lab):
+        MetricsTest.lab = lab
+    labs.run_tests(use, os.path.abspath(arguments.mrc), "srv6", "50mbit", others)
+
+
+if __name__ == "__main__":
+    main()

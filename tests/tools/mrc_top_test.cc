@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/mrc/top/exposition.h"
+#include "tools/mrc/top/source.h"
+#include "tools/mrc/top/view.h"
+
+namespace openmrc::tools::top {
+namespace {
+
+TEST(Exposition, HasNamesLabelsAndValues) {
+  const Exposition text(
+      "# HELP a things\n"
+      "# TYPE a counter\n"
+      "a 1\n"
+      "b{plane=\"0\",reason=\"x\\\"\\\\\\ny\"} 2.5e+06\n"
+      "b{plane=\"1\",} 3 1700000000\n"
+      "c NaN");
+  ASSERT_EQ(text.series().size(), 4U);
+  EXPECT_EQ(text.value("a"), 1);
+  EXPECT_EQ(text.series()[1].label("reason"), "x\"\\\ny");
+  EXPECT_EQ(text.value("b", "plane", "0"), 2.5e6);
+  EXPECT_EQ(text.value("b", "plane", "1"), 3);
+  EXPECT_EQ(text.value("b", "plane", "2"), 0);
+  EXPECT_EQ(text.value("d"), 0);
+}
+
+TEST(Exposition, PassesOverWhatItDoesNotUnderstand) {
+  for (const char* text :
+       {"", "\n\n", "{} 1", "a", "a{", "a{b", "a{b=", "a{b=\"", "a{b=\"c", "a{b=\"\\", "a{b=\"c\"",
+        "a{b=\"c\"}", "a{b=\"c\"}x", "a{b=\"c\" d} 1", "a x", "a{=\"c\"} 1", "<html>"}) {
+    EXPECT_TRUE(Exposition(text).series().empty()) << text;
+  }
+}
+
+constexpr const char* kBefore =
+    "openmrc_host_info{host=\"h0\"} 1\n"
+    "openmrc_plane_sent_bytes_total{plane=\"0\"} 1000\n"
+    "openmrc_plane_data_sent_total{plane=\"0\"} 100\n"
+    "openmrc_plane_lost_packets_total{plane=\"0\"} 5\n"
+    "openmrc_retransmits_total{reason=\"loss\"} 5\n"
+    "openmrc_process_sent_bytes_total{pid=\"7\",program=\"job\",plane=\"0\"} 1000\n";
+constexpr const char* kNow =
+    "openmrc_build_info{version=\"1.2\"} 1\n"
+    "openmrc_host_info{host=\"h0\"} 1\n"
+    "openmrc_processes 3\n"
+    "openmrc_peers 4\n"
+    "openmrc_port_enabled{plane=\"10\",interface=\"p10\"} 0\n"
+    "openmrc_port_enabled{plane=\"0\",interface=\"p0\"} 1\n"
+    "openmrc_port_enabled{plane=\"2\",interface=\"p2\"} 1\n"
+    "openmrc_port_down_processes{plane=\"2\"} 1\n"
+    "openmrc_plane_sent_bytes_total{plane=\"0\"} 3000\n"
+    "openmrc_plane_data_sent_total{plane=\"0\"} 300\n"
+    "openmrc_plane_lost_packets_total{plane=\"0\"} 7\n"
+    "openmrc_paths{plane=\"0\",state=\"good\"} 60\n"
+    "openmrc_paths{plane=\"0\",state=\"assumed_bad\"} 4\n"
+    "openmrc_retransmits_total{reason=\"loss\"} 9\n"
+    "openmrc_retransmits_total{reason=\"trim\"} 0\n"
+    "openmrc_process_sent_bytes_total{pid=\"7\",program=\"job\",plane=\"0\"} 1500\n"
+    "openmrc_process_sent_bytes_total{pid=\"7\",program=\"job\",plane=\"1\"} 500\n"
+    "openmrc_process_sent_bytes_total{pid=\"8\",program=\"new\",plane=\"0\"} 4000\n"
+    "openmrc_process_peers{pid=\"8\",program=\"new\"} 2\n";
+
+View seen() { return compare(Exposition(kBefore), Exposition(kNow), 2); }
+
+TEST(TopView, HasRatesByPlaneInOrder) {
+  const View view = seen();
+  EXPECT_EQ(view.host, "h0");
+  EXPECT_EQ(view.processes, 3);
+  ASSERT_EQ(view.planes.size(), 3U);
+  EXPECT_EQ(view.planes[0].plane, "0");
+  EXPECT_EQ(view.planes[0].sent_bits, 8000);
+  EXPECT_EQ(view.planes[0].loss(), 0.01);
+  EXPECT_EQ(view.planes[0].paths[0], 60);
+  EXPECT_EQ(view.planes[1].plane, "2");
+  EXPECT_EQ(view.planes[2].plane, "10");
+  ASSERT_EQ(view.retransmits.size(), 2U);
+  EXPECT_EQ(view.retransmits[0].second, 2);
+}
+
+TEST(TopView, HasTheBusiestProcessFirst) {
+  const View view = seen();
+  ASSERT_EQ(view.shown.size(), 2U);
+  EXPECT_EQ(view.shown[0].program, "new");
+  EXPECT_EQ(view.shown[0].peers, 2);
+  EXPECT_EQ(view.shown[0].sent_bits, 16000);
+  EXPECT_EQ(view.shown[1].sent_bits, 4000) << "of both planes";
+}
+
+TEST(TopView, CountsFromZeroAfterARestart) {
+  const View view = compare(Exposition("openmrc_plane_sent_bytes_total{plane=\"0\"} 1000\n"),
+                            Exposition("openmrc_plane_sent_bytes_total{plane=\"0\"} 10\n"), 1);
+  EXPECT_EQ(view.planes[0].sent_bits, 80);
+}
+
+TEST(TopView, IsTextOf80ColumnsAndAsManyRowsAsThereAre) {
+  const std::string text = text_of(seen(), {});
+  std::size_t begin = 0;
+  std::size_t rows = 0;
+  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    EXPECT_LE(end - begin, 80U) << text.substr(begin, end - begin);
+    ++rows;
+  }
+  EXPECT_NE(text.find("p10      disabled"), std::string::npos) << text;
+  EXPECT_NE(text.find("p2       down"), std::string::npos) << text;
+  EXPECT_NE(text.find("retransmits/s  loss 2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("and 1 more\n"), std::string::npos) << text;
+  EXPECT_GT(rows, 5U);
+  EXPECT_EQ(std::ranges::count(text_of(seen(), {.rows = 5}), '\n'), 5);
+}
+
+TEST(TopView, IsJson) {
+  const auto json = nlohmann::json::parse(json_of(seen()));
+  EXPECT_EQ(json["host"], "h0");
+  EXPECT_EQ(json["planes"][0]["loss_ratio"], 0.01);
+  EXPECT_EQ(json["planes"][1]["port"], "down");
+  EXPECT_EQ(json["planes"][0]["paths"]["assumed_bad"], 4);
+  EXPECT_EQ(json["busiest"][0]["pid"], "8");
+}
+
+TEST(TopUrl, IsAHostWithOrWithoutTheRest) {
+  const auto is = [](const char* url, const char* host, const char* port, const char* path) {
+    const auto address = parse_url(url);
+    ASSERT_TRUE(address) << url;
+    EXPECT_EQ(address->host, host) << url;
+    EXPECT_EQ(address->port, port) << url;
+    EXPECT_EQ(address->path, path) << url;
+  };
+  is("h3", "h3", "9917", "/metrics");
+  is("h3:1", "h3", "1", "/metrics");
+  is("http://h3:1/", "h3", "1", "/metrics");
+  is("http://h3/x/y", "h3", "9917", "/x/y");
+  is("[::1]", "::1", "9917", "/metrics");
+  is("http://[fe80::1]:80/m", "fe80::1", "80", "/m");
+  for (const char* url : {"", ":", "h3:", "h3:x", "[::1", "[]:1", "[::1]x", "h 3", "h3/a b",
+                          "http://", "h3:1\r\nX: y"}) {
+    EXPECT_FALSE(parse_url(url)) << url;
+  }
+}
+
+TEST(TopHttp, TakesTheBodyOfAGoodAnswer) {
+  EXPECT_EQ(body_of("HTTP/1.1 200 OK\r\nA: b\r\n\r\na 1\n"), "a 1\n");
+  EXPECT_EQ(body_of("HTTP/1.1 404 Not Found\r\n\r\n200").error(), "HTTP/1.1 404 Not Found");
+  for (const char* answer : {"", "x", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "\r\n\r\n"}) {
+    EXPECT_FALSE(body_of(answer)) << answer;
+  }
+}
+
+}  // namespace
+}  // namespace openmrc::tools::top
