@@ -8,6 +8,11 @@ find_package(tomlplusplus REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
+pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
+if(NOT MICROHTTPD_FOUND)
+  message(STATUS "No libmicrohttpd: mrcd is built without the mapper's page (libmicrohttpd-dev)")
+endif()
+
 if(BUILD_TESTING)
   # Debian's interpreter, because Debian's Scapy is installed for that one.
   find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH REQUIRED)

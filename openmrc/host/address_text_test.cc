@@ -20,5 +20,16 @@ TEST(ParseAddress, RefusesWhatIsNone) {
   }
 }
 
+TEST(IsListenAddress, TakesAnAddressAndAPort) {
+  for (const char* text : {"127.0.0.1:9471", "0.0.0.0:1", "[::]:9471", "[fd00::1]:65535"}) {
+    EXPECT_TRUE(is_listen_address(text)) << text;
+  }
+  for (const char* text :
+       {"", "9471", ":9471", "::1:9471", "127.0.0.1", "127.0.0.1:0", "host:80", "127.0.0.1:65536",
+        "127.0.0.1:80s", "[127.0.0.1]:80", "[::1]", "[::1]:", "127.0.0.1:80,[::]:81"}) {
+    EXPECT_FALSE(is_listen_address(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace openmrc::host

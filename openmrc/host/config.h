@@ -53,6 +53,17 @@ struct FaultConfig {
   std::uint64_t seed = 1;
 };
 
+// The mapper of the node's agent (openmrc/mapper).
+struct MapperConfig {
+  bool enabled = false;
+  std::uint32_t rounds_per_second = 10;
+  Duration timeout = milliseconds(250);
+  double least_loss = 1e-4;
+  Duration hold = seconds(1);
+  std::uint16_t udp_port = 18517;
+  std::string page{};  // ADDRESS:PORT of an HTTP page; empty: none
+};
+
 struct Config {
   std::string name{};                   // of the host, as peers and messages call it
   std::vector<datapath::Port> ports{};  // by plane; all of one IP version
@@ -71,6 +82,7 @@ struct Config {
   std::size_t socket_buffer = 4 * 1024 * 1024;
   std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
+  MapperConfig mapper{};
   std::filesystem::path file{};  // where it was read from
 };
 

@@ -37,7 +37,7 @@ struct MapperCounters {
 
 // The mapper of one host: sends probes, takes those that return, and says which links are bad. It
 // performs no I/O and reads no clock; one thread owns it. Its owner takes in what has arrived
-// before it calls `tick`, so that nothing is held for lost that waits in a socket.
+// before it calls `tick`, so that nothing is counted as lost that waits in a socket.
 class Mapper {
  public:
   struct Outgoing {

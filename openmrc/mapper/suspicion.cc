@@ -130,11 +130,8 @@ void LinkWatch::add(const Observation& seen, const JudgementRules& rules, Instan
   total_ += seen.own;
   const auto limits = limits_of(rules);
   for (std::size_t i = 0; i < kLevels; ++i) {
-    if (!update(suspicions_[i], limits[i], seen, rules, started, now)) continue;
-    // It explains these losses: slower ones begin anew when it is over.
-    std::fill(suspicions_.begin() + static_cast<std::ptrdiff_t>(i) + 1, suspicions_.end(),
-              std::nullopt);
-    return;
+    // What a quick one explains is not counted by the slower ones.
+    if (update(suspicions_[i], limits[i], seen, rules, started, now)) return;
   }
 }
 

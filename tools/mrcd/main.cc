@@ -9,6 +9,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "openmrc/agent/profiles/profile_store.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
+#include "tools/mrcd/mapping.h"
 
 namespace openmrc::tools {
 namespace {
@@ -125,6 +127,8 @@ int run(const Options& options) {
   catch_signals();
   auto server = open_server(options.socket, agent);
   if (!server) return complain(server.error());
+  const auto mapping = start_mapping(*config);
+  if (!mapping) return complain(mapping.error());
   fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
              options.socket);
   std::cout.flush();
