@@ -62,6 +62,7 @@ struct MapperConfig {
   Duration hold = seconds(1);
   std::uint16_t udp_port = 18517;
   std::string page{};  // ADDRESS:PORT of an HTTP page; empty: none
+  bool deny = false;   // EVs of links that are bad
 };
 
 struct Config {

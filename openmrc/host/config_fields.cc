@@ -91,6 +91,7 @@ void add_mapper(std::vector<Field>& fields, MapperConfig& config) {
   mapper.duration("hold", config.hold, Duration(0), seconds(3600));
   mapper.whole("udp_port", config.udp_port, 1, kPortMax);
   mapper.text("page", config.page).otherwise = "no page";
+  mapper.flag("deny", config.deny);
 }
 
 }  // namespace

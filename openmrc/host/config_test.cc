@@ -448,6 +448,7 @@ page = "127.0.0.1:9471"
   EXPECT_TRUE(config->mapper.enabled);
   EXPECT_EQ(config->mapper.rounds_per_second, 100u);
   EXPECT_EQ(config->mapper.page, "127.0.0.1:9471");
+  EXPECT_FALSE(config->mapper.deny);
 }
 
 TEST(Config, RefusesAMapperThatCannotWork) {

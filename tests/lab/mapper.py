@@ -63,18 +63,25 @@ class Agents:
         for process in self.processes.values():
             process.communicate(timeout=START_MAX_S)
 
+    def socket(self, host):
+        return self.folder / f"{host}.sock"
+
+    def kill(self, host):
+        self.processes[host].kill()
+        self.processes.pop(host).communicate(timeout=START_MAX_S)
+
     def start(self, host):
         config = pathlib.Path(f"/run/openmrc/labs/{self.lab.name}/{host}/openmrc.toml").read_text(
             encoding="utf-8")
         config += (f"[mapper]\nenabled = true\nrounds_per_second = {ROUNDS}\n"
-                   f"page = \"[::]:{PORT}\"\n")
+                   f"page = \"[::]:{PORT}\"\ndeny = {'true' if host == 'h0' else 'false'}\n")
         file = self.folder / f"{host}.toml"
         file.write_text(config, encoding="utf-8")
         # Not by `mrc lab exec`, so that the process that is stopped is the agent.
         space = f"mrc-{self.lab.name}-{host}"
         process = subprocess.Popen(
             ["ip", "netns", "exec", space, self.mrcd, "--config", file, "--socket",
-             self.folder / f"{host}.sock", "--state", self.folder / f"{host}.json"],
+             self.socket(host), "--state", self.folder / f"{host}.json"],
             text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for _ in range(2):
             if "serves" in process.stdout.readline():
@@ -226,6 +233,68 @@ print(status("/map"), status("/map?x"), status("/"), status("/map/../etc/passwd"
     return [] if done.stdout.strip() == expected else [f"the page: {done.stdout}{done.stderr}"]
 
 
+class Denial:
+    """What the policy of h0's agent does to an EV profile of the node."""
+
+    PROFILE = "1"
+    WITHIN_S = 2
+
+    def __init__(self, lab, agents):
+        self.lab, self.agents = lab, agents
+        self.ctl("set", "ev", self.PROFILE, "--mode", "AUTO", "--state", "ONLINE")
+
+    def ctl(self, *words):
+        done = subprocess.run([self.lab.mrc, "ctl", *words, "--socket", self.agents.socket("h0")],
+                              capture_output=True, text=True, timeout=20, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"mrc ctl {words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def denied(self):
+        """The ports whose EVs are denied, one for each EV, and how many EVs each port has."""
+        shown = json.loads(self.ctl("show", self.PROFILE, "--json"))
+        evs = shown["ev"]["evs"]
+        ports = [ev["ev"]["port"] for ev in evs]
+        return ([ev["ev"]["port"] for ev in evs if ev["state"] == "DENIED"],
+                {port: ports.count(port) for port in ports})
+
+    def until(self, condition, seconds):
+        end = time.monotonic() + seconds
+        while not condition(self.denied()[0]):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def check(self):
+        """A lossy link of the host costs half of a plane, all links together half of each; an agent
+        that is killed lifts what it denied when it runs again."""
+        errors = []
+        self.lab.run("cut", "h0/p2", "--silent", "--loss", "20%")
+        began = time.monotonic()
+        if self.until(lambda denied: denied == [3], self.WITHIN_S):
+            print(f"deny      h0/p2: half of plane 2 after {time.monotonic() - began:.2f} s")
+        else:
+            errors.append(f"{self.WITHIN_S} s after h0/p2 lost packets, denied: {self.denied()[0]}")
+        self.agents.kill("h0")
+        self.lab.run("heal")
+        self.agents.start("h0")
+        if not self.until(lambda denied: not denied, HEAL_MAX_S):
+            errors.append(f"after a kill and healing, denied: {self.denied()[0]}")
+        for plane in range(PLANES):
+            for uplink in range(UPLINKS):
+                self.lab.run("cut", f"p{plane}.t0-0/up{uplink}", "--silent")
+        time.sleep(5)
+        denied, all_evs = self.denied()
+        if not denied or any(denied.count(port) > all_evs[port] // 2 for port in all_evs):
+            errors.append(f"with all uplinks bad, denied: {denied} of {all_evs}")
+        print(f"deny      all uplinks of the rack: {len(denied)} of {sum(all_evs.values())} EVs")
+        self.lab.run("heal")
+        if not self.until(lambda denied: not denied, HEAL_MAX_S):
+            errors.append(f"after healing, denied: {self.denied()[0]}")
+        return errors
+
+
 def random_trial(rng, hosts):
     kind = rng.choice(sorted(KINDS))
     plane = f"p{rng.randrange(PLANES)}"
@@ -287,6 +356,7 @@ def main():
             outcomes.append(try_fault(lab, network_map, kind, link))
             print_trial(outcomes[-1])
         print_summary(outcomes)
+        wrong += Denial(lab, agents).check()
         print(*wrong, sep="\n")
     return 1 if wrong or false_verdicts or any(one["errors"] for one in outcomes) else 0
 
