@@ -72,8 +72,8 @@ class LinkWatch {
  private:
   static constexpr std::size_t kLevels = 3;
 
-  bool update(std::optional<Suspicion>& suspicion, double limit, const Observation& seen,
-              const JudgementRules& rules, Instant started, Instant now);
+  static bool update(std::optional<Suspicion>& suspicion, double limit, const Observation& seen,
+                     const JudgementRules& rules, Instant started, Instant now);
 
   Tally total_{};
   std::array<std::optional<Suspicion>, kLevels> suspicions_{};

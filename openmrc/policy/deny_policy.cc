@@ -65,6 +65,23 @@ std::optional<mrc_ctl_ev_state> state_of(const libmrc::EvProfile& profile, const
   return found->state;
 }
 
+// What makes the profile's denials those that are wanted; `own` are ours so far, and then those.
+std::vector<EvEdit> edits_for(const libmrc::EvProfile& profile, const std::set<EvKey>& wanted,
+                              std::set<EvKey>& own) {
+  std::vector<EvEdit> edits;
+  for (const EvKey& key : own) {
+    if (wanted.contains(key) || state_of(profile, key) != MRC_CTL_EV_DENIED) continue;
+    edits.push_back({.ev = key, .state = MRC_CTL_EV_GOOD, .all_copies = true});
+  }
+  for (const EvKey& key : wanted) {
+    // One of ours that is not denied any more was set back by a controller.
+    if (own.contains(key) || state_of(profile, key) == MRC_CTL_EV_DENIED) continue;
+    edits.push_back({.ev = key, .state = MRC_CTL_EV_DENIED, .all_copies = true});
+  }
+  own = wanted;
+  return edits;
+}
+
 }  // namespace
 
 std::set<EvKey> evs_to_deny(const libmrc::EvProfile& profile, const core::EvProfile& paths,
@@ -90,22 +107,6 @@ std::set<EvKey> evs_to_deny(const libmrc::EvProfile& profile, const core::EvProf
   return denied;
 }
 
-std::vector<EvEdit> DenyPolicy::decide(const libmrc::EvProfile& profile,
-                                       const std::set<EvKey>& wanted, std::set<EvKey>& own) {
-  std::vector<EvEdit> edits;
-  for (const EvKey& key : own) {
-    if (wanted.contains(key) || state_of(profile, key) != MRC_CTL_EV_DENIED) continue;
-    edits.push_back({.ev = key, .state = MRC_CTL_EV_GOOD, .all_copies = true});
-  }
-  for (const EvKey& key : wanted) {
-    // One of ours that is not denied any more was set back by a controller.
-    if (own.contains(key) || state_of(profile, key) == MRC_CTL_EV_DENIED) continue;
-    edits.push_back({.ev = key, .state = MRC_CTL_EV_DENIED, .all_copies = true});
-  }
-  own = wanted;
-  return edits;
-}
-
 std::vector<DenyPolicy::Change> DenyPolicy::decide(const libmrc::EvProfileStore& profiles,
                                                    std::span<const BadLink> bad) {
   std::vector<Change> changes;
@@ -115,7 +116,7 @@ std::vector<DenyPolicy::Change> DenyPolicy::decide(const libmrc::EvProfileStore&
     const auto paths = profiles.paths(id);
     const std::set<EvKey> wanted =
         paths ? evs_to_deny(profile, *paths, bad, own) : std::set<EvKey>{};
-    if (auto edits = decide(profile, wanted, own); !edits.empty()) {
+    if (auto edits = edits_for(profile, wanted, own); !edits.empty()) {
       changes.push_back({.profile = id, .edits = std::move(edits)});
     }
     if (!own.empty()) denials_[id] = std::move(own);

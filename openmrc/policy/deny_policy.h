@@ -45,10 +45,6 @@ class DenyPolicy {
   bool operator==(const DenyPolicy&) const = default;
 
  private:
-  std::vector<libmrc::EvEdit> decide(const libmrc::EvProfile& profile,
-                                     const std::set<libmrc::EvKey>& wanted,
-                                     std::set<libmrc::EvKey>& own);
-
   Denials denials_{};
 };
 

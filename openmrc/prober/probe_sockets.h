@@ -43,8 +43,8 @@ class ProbeSockets {
   static Result<ProbeSockets, host::Error> open(datapath::Mode mode, const datapath::Port& port,
                                                 std::uint16_t udp_port, wire::Dscp dscp);
 
-  Sent send(const wire::UsidCarrier& to,
-            std::span<const std::byte, mapper::kProbeSize> probe) const;
+  [[nodiscard]] Sent send(const wire::UsidCarrier& to,
+                          std::span<const std::byte, mapper::kProbeSize> probe) const;
   // The next datagram, cut to the size of the buffer; nothing if none is there.
   [[nodiscard]] std::optional<ConstBytes> receive(MutableBytes buffer) const;
   [[nodiscard]] int descriptor() const { return receive_.get(); }

@@ -89,6 +89,7 @@ void Prober::wait(Instant until) {
   const std::int64_t left = std::max<std::int64_t>((until - host::now()).raw(), 0);
   const timespec span{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
   std::vector<pollfd> descriptors;
+  descriptors.reserve(planes_.size());
   for (const ProbeSockets& plane : planes_) descriptors.push_back({plane.descriptor(), POLLIN, 0});
   ::ppoll(descriptors.data(), descriptors.size(), &span, nullptr);
 }

@@ -53,12 +53,12 @@ Result<FileDescriptor, Error> listen_at(const std::string& address) {
   return socket;
 }
 
-MHD_Result respond(MHD_Connection* connection, unsigned status, std::string_view type,
+MHD_Result respond(MHD_Connection* connection, unsigned status, const char* type,
                    std::string text) {
   MHD_Response* response =
       MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) return MHD_NO;
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.data());
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   const MHD_Result queued = MHD_queue_response(connection, status, response);
   MHD_destroy_response(response);

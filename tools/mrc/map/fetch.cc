@@ -55,7 +55,7 @@ class Connection {
   Result<void, std::string> send(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent > 0) {
+      if (sent >= 0) {
         text.remove_prefix(static_cast<std::size_t>(sent));
       } else if (errno != EAGAIN && errno != EINTR) {
         return failure(reason(errno));
