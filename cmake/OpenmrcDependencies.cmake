@@ -12,6 +12,10 @@ find_package(prometheus-cpp CONFIG)
 if(NOT prometheus-cpp_FOUND)
   message(STATUS "No prometheus-cpp: mrcd is built without metrics over HTTP (prometheus-cpp-dev)")
 endif()
+pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
+if(NOT MICROHTTPD_FOUND)
+  message(STATUS "No libmicrohttpd: mrcd is built without the mapper's page (libmicrohttpd-dev)")
+endif()
 
 if(BUILD_TESTING)
   # Debian's interpreter, because Debian's Scapy is installed for that one.

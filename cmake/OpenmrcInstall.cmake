@@ -129,8 +129,8 @@ openmrc_install_files("${CMAKE_INSTALL_DATADIR}/zsh/site-functions" completions/
 openmrc_install_files("${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" completions/mrc.fish)
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man1"
   docs/man/mrc.1 docs/man/mrc-config.1 docs/man/mrc-ctl.1 docs/man/mrc-decode.1 docs/man/mrc-doctor.1 docs/man/mrc-fabric.1
-  docs/man/mrc-lab.1 docs/man/mrc-perf.1 docs/man/mrc-ping.1 docs/man/mrc-run.1 docs/man/mrc-sim.1
-  docs/man/mrc-top.1)
+  docs/man/mrc-lab.1 docs/man/mrc-map.1 docs/man/mrc-perf.1 docs/man/mrc-ping.1 docs/man/mrc-run.1
+  docs/man/mrc-sim.1 docs/man/mrc-top.1)
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man5" docs/man/openmrc.toml.5)
 openmrc_install_files("${CMAKE_INSTALL_MANDIR}/man8" docs/man/mrcd.8)
 openmrc_install_files("${CMAKE_INSTALL_DOCDIR}" LICENSE README.md)

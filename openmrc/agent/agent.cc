@@ -49,6 +49,11 @@ std::vector<Agent::Outgoing> Agent::handle(ClientId client, std::string_view mes
   return out;
 }
 
+Reply Agent::handle_own(const Request& request, std::vector<Outgoing>& also) {
+  Client own{.may_modify = true};
+  return answer(own, request, also);
+}
+
 void Agent::event_lost(ClientId client) {
   const auto found = clients_.find(client);
   if (found != clients_.end()) ++found->second.lost_events;

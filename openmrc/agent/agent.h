@@ -57,6 +57,9 @@ class Agent {
   // What a client says, and what is to be sent to whom because of it, in this order.
   std::vector<Outgoing> handle(ClientId client, std::string_view message);
 
+  // The same of a part of the agent itself, which may do what an administrator may.
+  Reply handle_own(const Request& request, std::vector<Outgoing>& also);
+
   // The message of an event was not sent: the next one says so.
   void event_lost(ClientId client);
 

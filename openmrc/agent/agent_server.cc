@@ -175,6 +175,13 @@ bool AgentServer::read_from(ClientId id) {
   return true;
 }
 
+Outcome AgentServer::apply(const Request& request) {
+  std::vector<Agent::Outgoing> also;
+  Reply reply = agent_->handle_own(request, also);
+  for (const Agent::Outgoing& each : also) send(each);
+  return std::move(reply.outcome);
+}
+
 void AgentServer::send(const Agent::Outgoing& message) {
   const auto found = clients_.find(message.to);
   if (found == clients_.end()) return;

@@ -33,6 +33,9 @@ class AgentServer {
   // wait. False if it cannot go on.
   bool serve_once(int timeout_milliseconds);
 
+  // A request of a part of the agent itself; clients that it concerns are told.
+  Outcome apply(const Request& request);
+
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
   [[nodiscard]] std::size_t publishers() const { return publishers_.size(); }
 

@@ -72,6 +72,20 @@ struct AgentTest : ::testing::Test {
   std::vector<std::pair<ClientId, Push>> told;
 };
 
+// The agent's own policy: no connection, but the rights of an administrator.
+TEST_F(AgentTest, DoesWhatItsOwnPartsAskAndTellsThoseWhoWantToKnow) {
+  ask(kApplication, Subscribe{.changes = true});
+  const auto saves_before = saves;
+  std::vector<Agent::Outgoing> also;
+  const Reply reply = agent.handle_own(
+      ModifyEvProfile{kProfile, {.edits = {{{.ev = first_ev, .state = MRC_CTL_EV_DENIED}}}}}, also);
+  EXPECT_TRUE(reply.outcome.ok()) << reply.outcome.why;
+  EXPECT_EQ(saves, saves_before + 1);
+  ASSERT_EQ(also.size(), 1u);
+  EXPECT_EQ(also[0].to, kApplication);
+  EXPECT_EQ(device.store.evs().find(kProfile).evs.front().state, MRC_CTL_EV_DENIED);
+}
+
 TEST_F(AgentTest, OnlyTheAdministratorMayModify) {
   const std::vector<Request> changes{ModifyPort{PortNumber(1), false}, ModifyFormat{.id = kFormat},
                                      deny(), ModifyCcProfile{.id = kCc}};

@@ -23,6 +23,8 @@ class FileDescriptor {
   }
 
   [[nodiscard]] int get() const { return descriptor_; }
+  // From now on somebody else closes it.
+  [[nodiscard]] int release() && { return std::exchange(descriptor_, -1); }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
  private:

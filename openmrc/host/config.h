@@ -61,6 +61,18 @@ struct MetricsConfig {
   bool processes = true;  // series for each process, beside those of the host
 };
 
+// The mapper of the node's agent (openmrc/mapper).
+struct MapperConfig {
+  bool enabled = false;
+  std::uint32_t rounds_per_second = 10;
+  Duration timeout = milliseconds(250);
+  double least_loss = 1e-4;
+  Duration hold = seconds(1);
+  std::uint16_t udp_port = 18517;
+  std::string page{};  // ADDRESS:PORT of an HTTP page; empty: none
+  bool deny = false;   // EVs of links that are bad
+};
+
 struct Config {
   std::string name{};                   // of the host, as peers and messages call it
   std::vector<datapath::Port> ports{};  // by plane; all of one IP version
@@ -80,6 +92,7 @@ struct Config {
   std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
   MetricsConfig metrics{};
+  MapperConfig mapper{};
   std::filesystem::path file{};  // where it was read from
 };
 

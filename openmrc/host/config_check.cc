@@ -52,6 +52,7 @@ class Checker {
     if (has("capture.file")) config_.capture = draft_.capture;
     check_metrics();
     check_faults();
+    check_mapper();
   }
 
  private:
@@ -347,6 +348,23 @@ class Checker {
     if (draft_.faults.ev && *draft_.faults.ev >= config_.transport.paths.evs) {
       fail("faults.ev", fmt::format("{} is no EV; there are {}, from 0", *draft_.faults.ev,
                                     config_.transport.paths.evs));
+    }
+  }
+
+  void check_mapper() {
+    const MapperConfig& mapper = config_.mapper;
+    if (mapper.enabled && !takes_exact_paths()) {
+      fail("mapper.enabled",
+           "probes name the switches of their path: this needs mode = \"srv6\" "
+           "or \"usid\"");
+    }
+    if (mapper.enabled && mapper.udp_port == config_.transport.udp_port.raw()) {
+      fail("mapper.udp_port", "is the port of data: choose another");
+    }
+    if (is_valid("mapper.page") && !is_listen_address(mapper.page)) {
+      fail("mapper.page", fmt::format("must be an address and a port, as in \"127.0.0.1:9471\" or "
+                                      "\"[::]:9471\", not \"{}\"",
+                                      mapper.page));
     }
   }
 

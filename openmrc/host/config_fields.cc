@@ -87,6 +87,19 @@ void add_surroundings(std::vector<Field>& fields, Draft& draft) {
   faults.whole("seed", draft.faults.seed, 0, text::kWholeMax);
 }
 
+void add_mapper(std::vector<Field>& fields, MapperConfig& config) {
+  constexpr std::uint64_t kRoundsMax = 1000;
+  Section mapper(fields, "mapper");
+  mapper.flag("enabled", config.enabled);
+  mapper.whole("rounds_per_second", config.rounds_per_second, 1, kRoundsMax);
+  mapper.duration("timeout", config.timeout, milliseconds(10), seconds(10));
+  mapper.share("least_loss", config.least_loss);
+  mapper.duration("hold", config.hold, Duration(0), seconds(3600));
+  mapper.whole("udp_port", config.udp_port, 1, kPortMax);
+  mapper.text("page", config.page).otherwise = "no page";
+  mapper.flag("deny", config.deny);
+}
+
 }  // namespace
 
 std::vector<Field> fields_of(Draft& draft) {
@@ -95,6 +108,7 @@ std::vector<Field> fields_of(Draft& draft) {
   add_fabric(fields, draft);
   add_wire(fields, draft);
   add_surroundings(fields, draft);
+  add_mapper(fields, draft.config.mapper);
   return fields;
 }
 

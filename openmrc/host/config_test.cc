@@ -446,6 +446,32 @@ TEST_F(ConfigFile, IsMissedByName) {
                 "OPENMRC_CONFIG to one");
 }
 
+TEST(Config, HasAMapperThatIsOffUnlessItIsAskedFor) {
+  EXPECT_FALSE(parse_config(with("mode = \"srv6\"\n", kFabric))->mapper.enabled);
+  const auto config = parse_config(with("mode = \"usid\"\n", with(kFabric, R"([mapper]
+enabled = true
+rounds_per_second = 100
+page = "127.0.0.1:9471"
+)")));
+  ASSERT_TRUE(config);
+  EXPECT_TRUE(config->mapper.enabled);
+  EXPECT_EQ(config->mapper.rounds_per_second, 100u);
+  EXPECT_EQ(config->mapper.page, "127.0.0.1:9471");
+  EXPECT_FALSE(config->mapper.deny);
+}
+
+TEST(Config, RefusesAMapperThatCannotWork) {
+  EXPECT_NE(faults_of(with(kUdp, "[mapper]\nenabled = true\n")).find("mapper.enabled: probes name"),
+            std::string::npos);
+  const auto of_fabric = [](std::string_view mapper) {
+    return faults_of(with("mode = \"srv6\"\n", with(kFabric, mapper)));
+  };
+  EXPECT_NE(of_fabric("[mapper]\nenabled = true\nudp_port = 4791\n").find("is the port of data"),
+            std::string::npos);
+  EXPECT_NE(of_fabric("[mapper]\npage = \"9471\"\n").find("must be an address and a port"),
+            std::string::npos);
+}
+
 TEST_F(ConfigFile, MayNotBeADirectoryOrHuge) {
   EXPECT_NE(to_string(load_config("/tmp").error().front()).find("it is a directory"),
             std::string::npos);

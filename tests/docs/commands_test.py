@@ -96,6 +96,10 @@ class Project:
         section = self.help(*verbs).partition("Subcommands:")[2]
         return set(re.findall(r"^  ([a-z][\w-]*)", section, re.MULTILINE))
 
+    def takes_words(self, *verbs):
+        """Beside verbs, as `mrc map h0` does."""
+        return "Positionals:" in self.help(*verbs)
+
 
 def value_after(words, option):
     for word, following in zip(words, [*words[1:], None]):
@@ -136,7 +140,7 @@ def wrong_mrc(project, words):
     verbs, rest = [], words[1:]
     while rest and rest[0] in project.verbs(*verbs):
         verbs.append(rest.pop(0))
-    if rest and re.match(r"[a-z]", rest[0]) and project.verbs(*verbs):
+    if rest and re.match(r"[a-z]", rest[0]) and project.verbs(*verbs) and not project.takes_words(*verbs):
         yield f"'mrc {' '.join(verbs)}' has no verb '{rest[0]}'" if verbs else f"mrc has no verb '{rest[0]}'"
         return
     if verbs == ["lab", "exec"]:

@@ -17,6 +17,7 @@
 #include "tools/mrc/doctor/command.h"
 #include "tools/mrc/fabric/command.h"
 #include "tools/mrc/lab/command.h"
+#include "tools/mrc/map/command.h"
 #include "tools/mrc/perf/command.h"
 #include "tools/mrc/ping/command.h"
 #include "tools/mrc/run/command.h"
@@ -41,6 +42,7 @@ int run(std::vector<std::string> words) {
   openmrc::tools::add_doctor_command(app, exit_code);
   openmrc::tools::add_fabric_command(app, exit_code);
   openmrc::tools::add_lab_command(app, exit_code);
+  openmrc::tools::add_map_command(app, exit_code);
   openmrc::tools::add_perf_command(app, exit_code);
   openmrc::tools::add_ping_command(app, exit_code);
   openmrc::tools::add_run_command(app, exit_code, std::move(program));

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@
 #include "openmrc/host/address_text.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
+#include "tools/mrcd/denying.h"
+#include "tools/mrcd/mapping.h"
 #include "tools/mrcd/metrics_server.h"
 
 namespace openmrc::tools {
@@ -48,6 +51,8 @@ void catch_signals() {
 }
 // A signal between the look at the flag and the wait is noticed after this time.
 constexpr int kWaitMilliseconds = 1000;
+// Verdicts are looked at this often.
+constexpr int kDenyMilliseconds = 200;
 // Beside the clients': standard streams, the listener, epoll, the state file, scrapes, some to
 // spare.
 constexpr rlim_t kOwnDescriptors = 64;
@@ -93,10 +98,13 @@ void raise_descriptor_limit() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-// Until a signal comes.
-int serve(libmrc::AgentServer& server) {
+// Until a signal comes. `denying` may be none.
+int serve(libmrc::AgentServer& server, Denying* denying, const prober::Prober* prober) {
+  const int wait = denying != nullptr ? kDenyMilliseconds : kWaitMilliseconds;
   while (g_ending == 0) {
-    if (!server.serve_once(kWaitMilliseconds)) return complain({.what = "cannot wait for clients"});
+    if (!server.serve_once(wait)) return complain({.what = "cannot wait for clients"});
+    if (denying == nullptr) continue;
+    if (const auto done = denying->step(prober, server); !done) warn(done.error());
   }
   return 0;
 }
@@ -156,13 +164,17 @@ int run(const Options& options) {
   if (!server) return complain(server.error());
   const auto metrics = open_metrics(options, config->metrics, agent);
   if (!metrics) return complain(metrics.error());
+  auto denying = Denying::open(options.state + ".denied", config->mapper, store);
+  if (!denying) return complain(denying.error());
+  const auto mapping = start_mapping(*config);
+  if (!mapping) return complain(mapping.error());
   fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
              options.socket);
   if (*metrics) {
     fmt::print("mrcd: metrics at http://{}/metrics\n", metrics_address(options, config->metrics));
   }
   std::cout.flush();
-  return serve(*server);
+  return serve(*server, *denying ? &**denying : nullptr, mapping->prober.get());
 }
 
 int parse_and_run(int argc, char** argv) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "openmrc/base/time.h"
+#include "openmrc/mapper/probe_plan.h"
+#include "openmrc/mapper/tally.h"
+
+namespace openmrc::mapper {
+
+// Of a cable, seen from the host: up is from the NIC to the T0, and from the T0 to the T1.
+enum class Direction : std::uint8_t { kUnknown, kUp, kDown, kBoth };
+
+// Far probes that cross a link in one direction only, by the rack that turns them around.
+struct OneWay {
+  std::array<Tally, kPartnersMax> up{};
+  std::array<Tally, kPartnersMax> down{};
+};
+
+// What one batch says of a link.
+struct Observation {
+  Tally own{};    // probes that cross the link and nothing else that is unknown
+  Tally near{};   // the same way without the link
+  Tally peers{};  // links of its kind that are good
+  OneWay one_way{};
+};
+
+// What has to be true of a link before it is called bad.
+struct JudgementRules {
+  std::uint64_t near_candidates = 1;  // that the losses may be of, beside `near`
+  std::uint64_t peer_candidates = 1;
+  double least_loss = 1e-4;    // what is rarer is nobody's fault
+  Duration hold = seconds(1);  // a link without losses for less than this is not yet good again
+};
+
+// Losses of a link from the first of them on.
+struct Suspicion {
+  Instant since{};  // the batch of the first loss
+  Instant last_loss{};
+  Tally total{};
+  Tally own{};  // as `total`, but what is long ago counts less; so do those below
+  Tally near{};
+  Tally peers{};
+  OneWay one_way{};
+  std::uint32_t batches = 0;  // that have losses
+  std::uint64_t sent_until_loss = 0;
+  std::uint64_t sent_since_loss = 0;
+  bool is_bad = false;
+
+  [[nodiscard]] Direction direction() const;
+};
+
+// One link. Losses of all sizes are looked for at once: a cut is not to be lost in the mean of an
+// hour, and one loss in ten thousand not in that of a second. So there are several suspicions, each
+// of which is dropped if losses get rarer than its own limit; the quickest that holds counts.
+class LinkWatch {
+ public:
+  // `started` and `now` are of the batch.
+  void add(const Observation& seen, const JudgementRules& rules, Instant started, Instant now);
+  void forget_directions();
+
+  [[nodiscard]] bool is_bad() const { return verdict() != nullptr; }
+  [[nodiscard]] const Suspicion* verdict() const;
+  // Bad, or about to be: it loses much, and it is not yet sure whose fault that is.
+  [[nodiscard]] bool is_suspect() const;
+  [[nodiscard]] const Tally& total() const { return total_; }
+
+ private:
+  static constexpr std::size_t kLevels = 3;
+
+  static bool update(std::optional<Suspicion>& suspicion, double limit, const Observation& seen,
+                     const JudgementRules& rules, Instant started, Instant now);
+
+  Tally total_{};
+  std::array<std::optional<Suspicion>, kLevels> suspicions_{};
+};
+
+}  // namespace openmrc::mapper

@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breaks links of a lab of four planes in which an agent on every host maps, and looks whether
+`mrc map` names what was broken, how soon, and nothing else.
+
+The time to the verdict is that from the fault's taking effect to the first reading that names it; a
+reading takes some tens of milliseconds. Without faults, agents are stopped (SIGSTOP) and the machine
+is kept busy, and nothing may be named.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from lab import Lab
+
+ROUNDS = 200
+START_MAX_S = 20
+HEAL_MAX_S = 60
+PORT = 9471
+RACKS, UPLINKS, PLANES, HOSTS_PER_RACK = 2, 2, 4, 2
+
+# kind: loss, what breaks it, seconds in which it must be named
+KINDS = {
+    "cut": (1.0, "cut", 5),
+    "silent": (1.0, "silent", 5),
+    "20%": (0.2, "silent", 10),
+    "1%": (0.01, "silent", 60),
+    "up": (1.0, "one-way", 5),
+    "down": (1.0, "one-way", 5),
+    "20%-up": (0.2, "one-way", 10),
+    "20%-down": (0.2, "one-way", 10),
+}
+# What the short form tries: uplinks and host links, and both racks.
+SHORT = [("cut", "p1.t0-0/up0"), ("cut", "h3/p2"), ("silent", "p3.t0-1/up1"), ("20%", "p0.t0-0/up1"),
+         ("20%", "h1/p3"), ("up", "p2.t0-1/up0"), ("down", "p2.t0-0/up1"),
+         ("20%-down", "p1.t0-1/up1"), ("1%", "p0.t0-1/up0")]
+
+
+class Agents:
+    """An mrcd on each host, which end with the test."""
+
+    def __init__(self, lab, mrcd, folder, hosts):
+        self.lab, self.mrcd, self.folder = lab, mrcd, pathlib.Path(folder)
+        self.hosts = hosts
+        self.processes = {}
+
+    def __enter__(self):
+        for host in self.hosts:
+            self.start(host)
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes.values():
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self.processes.values():
+            process.communicate(timeout=START_MAX_S)
+
+    def socket(self, host):
+        return self.folder / f"{host}.sock"
+
+    def kill(self, host):
+        self.processes[host].kill()
+        self.processes.pop(host).communicate(timeout=START_MAX_S)
+
+    def start(self, host):
+        config = pathlib.Path(f"/run/openmrc/labs/{self.lab.name}/{host}/openmrc.toml").read_text(
+            encoding="utf-8")
+        config += (f"[mapper]\nenabled = true\nrounds_per_second = {ROUNDS}\n"
+                   f"page = \"[::]:{PORT}\"\ndeny = {'true' if host == 'h0' else 'false'}\n")
+        file = self.folder / f"{host}.toml"
+        file.write_text(config, encoding="utf-8")
+        # Not by `mrc lab exec`, so that the process that is stopped is the agent.
+        space = f"mrc-{self.lab.name}-{host}"
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", space, self.mrcd, "--config", file, "--socket",
+             self.socket(host), "--state", self.folder / f"{host}.json"],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for _ in range(2):
+            if "serves" in process.stdout.readline():
+                break
+        else:
+            sys.exit(f"mrcd of {host} did not start")
+        self.processes[host] = process
+
+
+class Map:
+    def __init__(self, lab, hosts):
+        self.lab, self.hosts = lab, hosts
+
+    def read(self):
+        """The bad elements by name, with all that is said of them."""
+        done = subprocess.run(
+            self.lab.command("exec", "h0", "--", "mrc", "map", "--json", "--timeout", "5s",
+                             *(f"{host}:{PORT}" for host in self.hosts)),
+            capture_output=True, text=True, timeout=30, check=False)
+        answer = json.loads(done.stdout)
+        expected = 1 if answer["bad"] else 0
+        if done.returncode != expected or answer["agents_unread"]:
+            raise AssertionError(f"exit status {done.returncode}: {done.stdout}{done.stderr}")
+        return {bad["name"]: bad for bad in answer["bad"]}
+
+    def until(self, condition, seconds):
+        """What was read when it was so, and when; None if it never was."""
+        end = time.monotonic() + seconds
+        while True:
+            found = self.read()
+            if condition(found):
+                return found, time.monotonic_ns()
+            if time.monotonic() > end:
+                return None
+            time.sleep(0.02)
+
+
+def full_name(link):
+    """Of a host's link from the side of its T0, as agents call it."""
+    if not link.startswith("h"):
+        return link
+    host, plane = link.split("/")
+    number = int(host[1:])
+    rack, downlink = divmod(number, HOSTS_PER_RACK)
+    return f"{plane}.t0-{rack}/down{downlink}"
+
+
+def nft(space, *lines):
+    subprocess.run(["ip", "netns", "exec", space, "nft", "-f", "-"], input="\n".join(lines),
+                   text=True, check=True, timeout=10)
+
+
+def break_one_way(lab, link, loss, direction):
+    """Packets of one direction of an uplink vanish at its T0: up is what leaves it there."""
+    switch, interface = link.split("/")
+    hook = "egress" if direction == "up" else "ingress"
+    part = "" if loss >= 1 else f"numgen random mod 10000 < {int(loss * 10000)} "
+    nft(f"mrc-{lab.name}-{switch}", "add table netdev oneway",
+        f"add chain netdev oneway drops {{ type filter hook {hook} device \"{interface}\" "
+        "priority 0; }", f"add rule netdev oneway drops {part}counter drop")
+    return lambda: nft(f"mrc-{lab.name}-{switch}", "delete table netdev oneway")
+
+
+def break_link(lab, kind, link):
+    """Breaks it; returns when that took effect, and how to heal it."""
+    loss, means, _ = KINDS[kind]
+    if means == "one-way":
+        heal = break_one_way(lab, link, loss, kind.split("-")[-1])
+        return time.monotonic_ns(), heal
+    options = [] if means == "cut" else ["--silent", "--loss", f"{loss * 100:g}%"]
+    done = json.loads(lab.run("cut", link, *options, "--json"))
+    return done["done_ns"], lambda: lab.run("heal")
+
+
+def expected_direction(kind, name):
+    if "down" in name.split("/")[1]:
+        return "unknown"  # a host cannot tell those of its own link apart
+    return kind.split("-")[-1] if KINDS[kind][1] == "one-way" else "both"
+
+
+def try_fault(lab, network_map, kind, link):
+    """One trial: the link is named, nothing else is, and it is good again after healing."""
+    name = full_name(link)
+    wanted = expected_direction(kind, name)
+    began, heal = break_link(lab, kind, link)
+    outcome = {"kind": kind, "link": name, "errors": [], "seconds": None, "direction_seconds": None}
+    try:
+        limit = KINDS[kind][2]
+        named = network_map.until(lambda found: name in found, limit)
+        if named is None:
+            outcome["errors"].append(f"{name} is not named within {limit} s")
+        else:
+            outcome["seconds"] = (named[1] - began) / 1e9
+            outcome["loss"] = named[0][name]["loss"]
+            right = network_map.until(
+                lambda found: found.get(name, {}).get("direction") == wanted, limit)
+            if right is None:
+                outcome["errors"].append(f"direction {wanted} of {name} is not found")
+            else:
+                outcome["direction_seconds"] = (right[1] - began) / 1e9
+                others = set(right[0]) - {name}
+                outcome["errors"] += [f"{other} is named as well" for other in others]
+    finally:
+        heal()
+    if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
+        outcome["errors"].append(f"{network_map.read()} {HEAL_MAX_S} s after healing")
+    return outcome
+
+
+def stop_agents(agents, network_map, seconds, rng):
+    """No faults, but agents that are stopped and a machine that is busy: what is named?"""
+    false_verdicts = []
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            host = rng.choice(sorted(agents.processes))
+            agents.processes[host].send_signal(signal.SIGSTOP)
+            time.sleep(rng.uniform(0.05, 1.5))
+            agents.processes[host].send_signal(signal.SIGCONT)
+            time.sleep(rng.uniform(0.1, 0.7))
+            false_verdicts += sorted(network_map.read())
+    finally:
+        busy.kill()
+        busy.communicate()
+    return false_verdicts
+
+
+def check_page(lab):
+    """The page is for reading, by anybody: what else is asked is refused, and who asks nothing for long
+    does not keep others from reading."""
+    script = f"""
+import socket, urllib.error, urllib.request
+def status(path, method="GET"):
+    try:
+        request = urllib.request.Request("http://h1:{PORT}" + path, method=method)
+        return urllib.request.urlopen(request, timeout=5).status
+    except urllib.error.HTTPError as error:
+        return error.code
+idle = [socket.create_connection(("h1", {PORT}), 5) for _ in range(4)]
+rude = socket.create_connection(("h1", {PORT}), 5)
+rude.sendall(bytes(range(256)) * 512)
+print(status("/map"), status("/map?x"), status("/"), status("/map/../etc/passwd"),
+      status("/map", "POST"), status("/map", "DELETE"))
+"""
+    done = subprocess.run(lab.command("exec", "h0", "--", sys.executable, "-c", script),
+                          capture_output=True, text=True, timeout=60, check=False)
+    expected = "200 200 404 404 405 405"
+    return [] if done.stdout.strip() == expected else [f"the page: {done.stdout}{done.stderr}"]
+
+
+class Denial:
+    """What the policy of h0's agent does to an EV profile of the node."""
+
+    PROFILE = "1"
+    WITHIN_S = 2
+
+    def __init__(self, lab, agents):
+        self.lab, self.agents = lab, agents
+        self.ctl("set", "ev", self.PROFILE, "--mode", "AUTO", "--state", "ONLINE")
+
+    def ctl(self, *words):
+        done = subprocess.run([self.lab.mrc, "ctl", *words, "--socket", self.agents.socket("h0")],
+                              capture_output=True, text=True, timeout=20, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"mrc ctl {words}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def denied(self):
+        """The ports whose EVs are denied, one for each EV, and how many EVs each port has."""
+        shown = json.loads(self.ctl("show", self.PROFILE, "--json"))
+        evs = shown["ev"]["evs"]
+        ports = [ev["ev"]["port"] for ev in evs]
+        return ([ev["ev"]["port"] for ev in evs if ev["state"] == "DENIED"],
+                {port: ports.count(port) for port in ports})
+
+    def until(self, condition, seconds):
+        end = time.monotonic() + seconds
+        while not condition(self.denied()[0]):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def check(self):
+        """A lossy link of the host costs half of a plane, all links together half of each; an agent
+        that is killed lifts what it denied when it runs again."""
+        errors = []
+        self.lab.run("cut", "h0/p2", "--silent", "--loss", "20%")
+        began = time.monotonic()
+        if self.until(lambda denied: denied == [3], self.WITHIN_S):
+            print(f"deny      h0/p2: half of plane 2 after {time.monotonic() - began:.2f} s")
+        else:
+            errors.append(f"{self.WITHIN_S} s after h0/p2 lost packets, denied: {self.denied()[0]}")
+        self.agents.kill("h0")
+        self.lab.run("heal")
+        self.agents.start("h0")
+        if not self.until(lambda denied: not denied, HEAL_MAX_S):
+            errors.append(f"after a kill and healing, denied: {self.denied()[0]}")
+        for plane in range(PLANES):
+            for uplink in range(UPLINKS):
+                self.lab.run("cut", f"p{plane}.t0-0/up{uplink}", "--silent")
+        time.sleep(5)
+        denied, all_evs = self.denied()
+        if not denied or any(denied.count(port) > all_evs[port] // 2 for port in all_evs):
+            errors.append(f"with all uplinks bad, denied: {denied} of {all_evs}")
+        print(f"deny      all uplinks of the rack: {len(denied)} of {sum(all_evs.values())} EVs")
+        self.lab.run("heal")
+        if not self.until(lambda denied: not denied, HEAL_MAX_S):
+            errors.append(f"after healing, denied: {self.denied()[0]}")
+        return errors
+
+
+def random_trial(rng, hosts):
+    kind = rng.choice(sorted(KINDS))
+    plane = f"p{rng.randrange(PLANES)}"
+    if KINDS[kind][1] != "one-way" and rng.random() < 0.3:
+        return kind, f"h{rng.randrange(hosts)}/{plane}"
+    return kind, f"{plane}.t0-{rng.randrange(RACKS)}/up{rng.randrange(UPLINKS)}"
+
+
+def print_trial(one):
+    times = [f"{one[key]:6.2f} s" if one[key] is not None else "  never"
+             for key in ("seconds", "direction_seconds")]
+    loss = f"{one['loss'] * 100:5.1f} %" if "loss" in one else "      -"
+    print(f"{one['kind']:9} {one['link']:15} named {times[0]}  direction {times[1]}  loss {loss}  "
+          + "; ".join(one["errors"]))
+    sys.stdout.flush()
+
+
+def print_summary(outcomes):
+    print(f"{'kind':9} {'trials':>6} {'wrong':>6} {'median':>8} {'worst':>8}")
+    for kind in KINDS:
+        of_kind = [one for one in outcomes if one["kind"] == kind]
+        times = sorted(one["seconds"] for one in of_kind if one["seconds"] is not None)
+        if times:
+            wrong = sum(bool(one["errors"]) for one in of_kind)
+            print(f"{kind:9} {len(of_kind):6} {wrong:6} {times[len(times) // 2]:6.2f} s "
+                  f"{times[-1]:6.2f} s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mrc", required=True)
+    parser.add_argument("--mrcd", required=True)
+    parser.add_argument("--mode", default="srv6", choices=["srv6", "usid"])
+    parser.add_argument("--long", action="store_true", help="100 trials, and ten minutes of stops")
+    parser.add_argument("--trials", type=int, help="so many random ones")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        print("needs root, for network namespaces")
+        return 77
+    rng = random.Random(options.seed)
+    hosts = [f"h{i}" for i in range(RACKS * HOSTS_PER_RACK)]
+    trials = options.trials or (100 if options.long else 0)
+    faults = [random_trial(rng, len(hosts)) for _ in range(trials)] or SHORT
+    with tempfile.TemporaryDirectory() as folder, \
+            Lab(options.mrc, options.mode, "1gbit", "--planes", str(PLANES), "--t0", str(RACKS),
+                "--t1", str(UPLINKS), "--hosts", str(len(hosts)), name="map") as lab, \
+            Agents(lab, options.mrcd, folder, hosts) as agents:
+        network_map = Map(lab, hosts)
+        wrong = check_page(lab)
+        quiet_s = 600 if options.long else 10
+        false_verdicts = stop_agents(agents, network_map, quiet_s, rng)
+        print(f"no fault, agents stopped, {quiet_s} s: false verdicts {false_verdicts}")
+        if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
+            print("they do not end")
+            return 1
+        outcomes = []
+        for kind, link in faults:
+            outcomes.append(try_fault(lab, network_map, kind, link))
+            print_trial(outcomes[-1])
+        print_summary(outcomes)
+        wrong += Denial(lab, agents).check()
+        print(*wrong, sep="\n")
+    return 1 if wrong or false_verdicts or any(one["errors"] for one in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
