@@ -99,7 +99,8 @@ class Merger {
   // All hosts of a rack, if more than one can be asked, lose their link in a plane.
   void take_t0s(std::vector<Finding>& found) {
     for (const auto& [place, count] : blind_) {
-      const auto [plane, rack] = place;
+      const Plane plane = place.first;
+      const std::uint32_t rack = place.second;
       if (count < 2 || count < agents_.at(rack)) continue;
       found.push_back(take({plane, Tier::kT0, rack}, [&](const LinkId& link) {
         return is_host_link(link) && link.plane == plane && link.rack == rack;
@@ -114,7 +115,8 @@ class Merger {
       if (!is_host_link(link)) ++racks[{link.plane, link.port}];
     }
     for (const auto& [t1, count] : racks) {
-      const auto [plane, number] = t1;
+      const Plane plane = t1.first;
+      const std::uint32_t number = t1.second;
       std::uint32_t seeing = 0;
       for (const auto& [rack, agents] : agents_) {
         if (agents_that_see({LinkId::Kind::kUplink, plane, rack, number}) > 0) ++seeing;

@@ -20,10 +20,12 @@ double chance_of(const Tally& part, const Tally& rest) {
   const auto sent = static_cast<double>(part.sent + rest.sent);
   if (part.lost == 0 || part.sent == 0 || rest.sent == 0) return 1;
   const double share = static_cast<double>(part.sent) / sent;
-  const auto losses = static_cast<double>(part.lost + rest.lost);
+  const std::uint64_t all = part.lost + rest.lost;
+  const auto losses = static_cast<double>(all);
   const double mean = losses * share;
   double chance = 0;
-  for (auto k = static_cast<double>(part.lost); k <= losses; ++k) {
+  for (std::uint64_t lost = part.lost; lost <= all; ++lost) {
+    const auto k = static_cast<double>(lost);
     const double term =
         std::exp(log_choose(losses, k) + k * std::log(share) + (losses - k) * std::log1p(-share));
     chance += term;
