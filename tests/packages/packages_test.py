@@ -125,7 +125,8 @@ class Bare(unittest.TestCase):
         machine = Made.system("all")
         # What they depend on comes first, so that what is left at the end is theirs.
         machine.install("systemd", "libibverbs-dev", "iproute2", "nftables", "procps", "libfmt-dev",
-                        "libisal-dev", "libssl-dev", "libtomlplusplus-dev", "nlohmann-json3-dev")
+                        "libisal-dev", "libssl-dev", "libtomlplusplus-dev", "nlohmann-json3-dev",
+                        "libmicrohttpd12", "libprometheus-cpp-pull1.0")
         before = machine.files()
         machine.install(deb(*WHERE))
         for package, files in WHERE.items():
