@@ -16,6 +16,7 @@
 #include "openmrc/agent/agent_server.h"
 #include "openmrc/agent/agent_socket.h"
 #include "openmrc/agent/profiles/test_profiles.h"
+#include "openmrc/agent/test_wait.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -64,14 +65,6 @@ struct ClientTest : ::testing::Test {
   [[nodiscard]] Request set_first(mrc_ctl_ev_state state) const {
     return ModifyEvProfile{.id = kProfile,
                            .change = {.edits = {{{.ev = first_ev, .state = state}}}}};
-  }
-  template <class Condition>
-  static bool soon(Condition condition) {
-    for (int i = 0; i < 2000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(5ms);
-    }
-    return false;
   }
 
   std::string folder = ::testing::TempDir() + "agent-" + std::to_string(::getpid());

@@ -16,7 +16,9 @@
 #include "openmrc/agent/agent_server.h"
 #include "openmrc/agent/agent_socket.h"
 #include "openmrc/agent/profiles/test_profiles.h"
+#include "openmrc/agent/test_wait.h"
 #include "openmrc/host/publisher.h"
+#include "openmrc/host/send_descriptor.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -59,14 +61,6 @@ struct PublicationTest : ::testing::Test {
   [[nodiscard]] std::size_t processes() const { return agent->publishers().totals().processes; }
   [[nodiscard]] std::uint64_t timeouts() const {
     return agent->publishers().totals().values.at(kTimeouts);
-  }
-  template <class Condition>
-  static bool soon(Condition condition) {
-    for (int i = 0; i < 2000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(5ms);
-    }
-    return false;
   }
 
   std::string folder = ::testing::TempDir() + "publication-" + std::to_string(::getpid());
@@ -144,22 +138,6 @@ TEST_F(PublicationTest, EndsWithItsProcessNotWithAChildOfIt) {
   for (const int end : pipe) ::close(end);
 }
 
-void send_descriptor(int socket, std::string_view text, int descriptor) {
-  iovec piece{.iov_base = const_cast<char*>(text.data()), .iov_len = text.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  EXPECT_GE(::sendmsg(socket, &message, MSG_NOSIGNAL), 0);
-}
-
 TEST_F(PublicationTest, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessage) {
   start();
   const auto page = host::PublishedPage::make("job", 2);
@@ -168,7 +146,7 @@ TEST_F(PublicationTest, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessa
   const auto is_left = [&](std::string_view text, int descriptor) {
     const auto socket = connect_to_agent(path);
     EXPECT_TRUE(socket.has_value());
-    send_descriptor(socket->get(), text, descriptor);
+    EXPECT_TRUE(host::send_descriptor(socket->get(), text, descriptor));
     return soon([&] {
       const auto reply = receive_message(socket->get());
       return !reply && reply.error() == ECONNRESET;
@@ -181,7 +159,7 @@ TEST_F(PublicationTest, IsRefusedWithABadPageAMessageOfAnotherKindOrASecondMessa
 
   const auto socket = connect_to_agent(path);
   ASSERT_TRUE(socket.has_value());
-  send_descriptor(socket->get(), host::kPublishMessage, page->descriptor());
+  ASSERT_TRUE(host::send_descriptor(socket->get(), host::kPublishMessage, page->descriptor()));
   EXPECT_TRUE(soon([&] { return processes() == 1; }));
   EXPECT_EQ(send_message(socket->get(), "{}"), 0);
   EXPECT_TRUE(soon([&] { return processes() == 0; }));

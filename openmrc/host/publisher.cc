@@ -11,10 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "openmrc/host/clock.h"
+#include "openmrc/host/send_descriptor.h"
 
 namespace openmrc::host {
 namespace {
@@ -120,21 +120,7 @@ void Publisher::connect() {
 }
 
 bool Publisher::hand_over() {
-  iovec text{.iov_base = const_cast<char*>(kPublishMessage.data()),
-             .iov_len = kPublishMessage.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &text;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  const int descriptor = page_->descriptor();
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  return ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+  return send_descriptor(socket_.get(), kPublishMessage, page_->descriptor());
 }
 
 }  // namespace openmrc::host

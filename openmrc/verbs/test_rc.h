@@ -137,12 +137,16 @@ class RcTest : public VerbsTest {
     a->to_init();
     b->to_init();
   }
-  void connect(const RcOptions& options = {}) {
-    make(options);
+  // Both, from INIT on.
+  void to_rts() {
     a->to_rtr(*b);
     b->to_rtr(*a);
     a->to_rts();
     b->to_rts();
+  }
+  void connect(const RcOptions& options = {}) {
+    make(options);
+    to_rts();
     a->fill(1);
     b->fill(2);
   }

@@ -111,10 +111,7 @@ class RcChannel : public RcTest {
     b.emplace(context, pd, RcOptions{}, nullptr, channel);
     a->to_init();
     b->to_init();
-    a->to_rtr(*b);
-    b->to_rtr(*a);
-    a->to_rts();
-    b->to_rts();
+    to_rts();
   }
   ~RcChannel() override {
     b.reset();

@@ -113,10 +113,7 @@ TEST_F(RcStates, ResetForgetsAndBeginsAnew) {
   EXPECT_EQ(ibv_poll_cq(a->recv_cq, 1, &none), 0);
   a->to_init();
   b->to_init();
-  a->to_rtr(*b);
-  b->to_rtr(*a);
-  a->to_rts();
-  b->to_rts();
+  to_rts();
   ASSERT_EQ(b->receive(7, {b->sge(0, 100)}), 0);
   ASSERT_EQ(a->send(request(8, IBV_WR_SEND), {a->sge(0, 100)}), 0);
   EXPECT_EQ(completion(a->send_cq).status, IBV_WC_SUCCESS);

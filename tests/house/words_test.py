@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ARROW = "  ->  "
 GAP = r"[\s/#*.\\\"]+"  # a blank of a phrase, also at the end of a line of a comment or string
-SUFFIXES = set(".c .cc .h .def .py .sh .lua .md .toml .txt .cmake .1 .5 .8".split())
+SUFFIXES = set(".c .cc .h .def .py .sh .lua .md .toml .yml .json .txt .cmake .1 .5 .8".split())
 # The past keeps its words, and this test has to name them. The corpora are bytes.
 SKIPPED = re.compile(r"(^|/)(CHANGELOG\.md|words\.txt|words_(self)?test\.py)$|^fuzz/corpus/|^build/")
 
