@@ -2,6 +2,7 @@
 #include "openmrc/host/shard.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -100,8 +101,22 @@ void Shard::start() {
 
 void Shard::serve() {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (!progress() && progress_ == Progress::kSleep) sleep(seconds(1));
+    if (progress_ == Progress::kSleep && callers_.thread_may_rest(clock_())) {
+      rest();
+    } else if (!progress() && progress_ == Progress::kSleep) {
+      sleep(seconds(1));
+    }
   }
+}
+
+// Until callers that poll have stopped to do so.
+void Shard::rest() {
+  do {
+    pollfd ended{.fd = wake_.get(), .events = POLLIN, .revents = 0};
+    const timespec at_most = timespec_of(PollingCallers::kRest.raw());
+    if (ppoll(&ended, 1, &at_most, nullptr) != 0) return;
+  } while (callers_.are_polling(clock_()));
+  if (try_round().value_or(false)) callers_.thread_was_missed(clock_());
 }
 
 bool Shard::progress() {
@@ -111,10 +126,18 @@ bool Shard::progress() {
 
 bool Shard::help() {
   home_.check();
+  const bool any = try_round().value_or(false);
+  callers_.polled(clock_());
+  return any;
+}
+
+// None: somebody else is at it.
+std::optional<bool> Shard::try_round() {
   const std::unique_lock next(next_, std::try_to_lock);
-  if (!next) return false;
+  if (!next) return std::nullopt;
   const std::unique_lock owner(mutex_, std::try_to_lock);
-  return owner && round();
+  if (!owner) return std::nullopt;
+  return round();
 }
 
 void Shard::sleep(Duration at_most) {

@@ -25,6 +25,7 @@
 #include "openmrc/host/flood_watch.h"
 #include "openmrc/host/home_process.h"
 #include "openmrc/host/link_watch.h"
+#include "openmrc/host/polling_callers.h"
 #include "openmrc/host/retransmit_copies.h"
 #include "openmrc/messages/layer.h"
 
@@ -177,6 +178,8 @@ class Shard {
         std::optional<LinkWatch> links, EventSink on_event);
   [[nodiscard]] Result<void, Error> watch();
   void serve();
+  void rest();
+  [[nodiscard]] std::optional<bool> try_round();
   // These two end the process if there is no memory: what they are in the midst of, such as a
   // completion that is handed over, can be neither undone nor done without.
   [[nodiscard]] bool round() noexcept;
@@ -225,6 +228,7 @@ class Shard {
   Instant links_looked_at_{};
   FloodWatch floods_;
 
+  PollingCallers callers_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
