@@ -31,10 +31,6 @@ constexpr core::CcProfileId kOwnCcProfile(0);
 // How long whoever deregisters memory waits for peers that are reading it.
 constexpr Duration kReadersWait = seconds(1);
 
-// A caller that polls in vain keeps its processor for a few round trips. Who yields may have to wait
-// for a whole time slice of a program that has nothing to do with it.
-constexpr Duration kYieldAfter = microseconds(50);
-
 // What a shard queues without more memory: some for each of a few hundred queue pairs.
 constexpr std::size_t kQueuesReserved = 4096;
 
@@ -524,12 +520,7 @@ std::uint64_t Host::count_of(datapath::Count count) const {
 void Host::help() {
   bool any = false;
   for (const auto& shard : shards_) any = shard->help() || any;
-  const Instant at = now();
-  if (any) {
-    helped_at_.store(at.ns(), std::memory_order_relaxed);
-  } else if (at >= Instant(helped_at_.load(std::memory_order_relaxed)) + kYieldAfter) {
-    sched_yield();
-  }
+  if (!any) sched_yield();
 }
 
 void Host::on_event(const core::Event& event) {

@@ -250,8 +250,8 @@ class Host {
   Result<std::unique_ptr<SharedReceiveQueue>, Error> create_shared_receive_queue(
       const messages::QueueOptions& options, MessageSink& sink);
 
-  // A thread that polls makes progress itself, where no other one does. Where there has been none to
-  // be made for a few round trips, whoever shares its processor, such as the peer, goes first.
+  // A thread that polls makes progress itself, where no other one does. Where there has been none
+  // to be made for a few round trips, whoever shares its processor, such as the peer, goes first.
   void help();
 
   // A request of a controller by a path of its own choice; the answer is an event (see open()).
@@ -301,7 +301,6 @@ class Host {
   ProtectionDomain domain_{};  // the same number in all shards
   std::mutex shards_mutex_;    // so that keys, domains and profiles are the same in all shards
   std::atomic<std::size_t> next_shard_ = 0;
-  std::atomic<std::int64_t> helped_at_ = 0;  // when a caller that polls last found something to do
   // What queue pairs have reported, by their number.
   mutable std::mutex events_mutex_;
   std::unordered_map<std::uint32_t, core::Failure> failures_;

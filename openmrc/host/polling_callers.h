@@ -17,22 +17,34 @@ class PollingCallers {
  public:
   static constexpr Duration kRest = microseconds(250);
   static constexpr Duration kRecent = microseconds(20);
+  // A few round trips: who has polled in vain for longer gives way to others.
+  static constexpr Duration kInVain = microseconds(50);
   static constexpr Duration kNoRestAfterMiss = milliseconds(100);
 
-  // From any thread.
-  void polled(Instant now) { polled_at_.store(now.ns(), std::memory_order_relaxed); }
-  [[nodiscard]] bool are_polling(Instant now) const {
-    return now < Instant(polled_at_.load(std::memory_order_relaxed)) + kRecent;
+  // From any thread. Returns whether polling on is worth a processor.
+  bool polled(Instant now, bool was_useful) {
+    polled_at_.store(now.ns(), std::memory_order_relaxed);
+    if (was_useful) useful_at_.store(now.ns(), std::memory_order_relaxed);
+    return is_within(kInVain, useful_at_, now);
+  }
+  [[nodiscard]] bool drive(Instant now) const {
+    return is_within(kRecent, polled_at_, now) && is_within(kInVain, useful_at_, now);
   }
 
   // From the shard's thread.
   [[nodiscard]] bool thread_may_rest(Instant now) const {
-    return now >= no_rest_before_ && are_polling(now);
+    return now >= no_rest_before_ && drive(now);
   }
   void thread_was_missed(Instant now) { no_rest_before_ = now + kNoRestAfterMiss; }
 
  private:
-  std::atomic<std::int64_t> polled_at_ = -kRecent.raw();
+  using Nanoseconds = std::atomic<std::int64_t>;
+  static bool is_within(Duration span, const Nanoseconds& at, Instant now) {
+    return now < Instant(at.load(std::memory_order_relaxed)) + span;
+  }
+
+  Nanoseconds polled_at_ = -kRecent.raw();
+  Nanoseconds useful_at_ = -kInVain.raw();
   Instant no_rest_before_{};
 };
 

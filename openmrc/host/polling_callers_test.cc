@@ -12,18 +12,28 @@ TEST(PollingCallers, TheThreadRestsOnlyWhileSomebodyPolls) {
   PollingCallers callers;
   EXPECT_FALSE(callers.thread_may_rest(Instant{}));
   EXPECT_FALSE(callers.thread_may_rest(kStart));
-  callers.polled(kStart);
+  callers.polled(kStart, true);
   EXPECT_TRUE(callers.thread_may_rest(kStart + PollingCallers::kRecent - nanoseconds(1)));
   EXPECT_FALSE(callers.thread_may_rest(kStart + PollingCallers::kRecent));
+}
+
+TEST(PollingCallers, WhoPollsInVainForLongGivesWayToTheThread) {
+  PollingCallers callers;
+  EXPECT_TRUE(callers.polled(kStart, true));
+  const Instant late = kStart + PollingCallers::kInVain;
+  EXPECT_TRUE(callers.polled(late - nanoseconds(1), false));
+  EXPECT_TRUE(callers.thread_may_rest(late - nanoseconds(1)));
+  EXPECT_FALSE(callers.polled(late, false));
+  EXPECT_FALSE(callers.thread_may_rest(late));
 }
 
 TEST(PollingCallers, AThreadThatWasMissedDoesNotRestForAWhile) {
   PollingCallers callers;
   callers.thread_was_missed(kStart);
   const Instant later = kStart + PollingCallers::kNoRestAfterMiss;
-  callers.polled(later - nanoseconds(1));
+  callers.polled(later - nanoseconds(1), true);
   EXPECT_FALSE(callers.thread_may_rest(later - nanoseconds(1)));
-  EXPECT_TRUE(callers.are_polling(later - nanoseconds(1)));
+  EXPECT_TRUE(callers.drive(later - nanoseconds(1)));
   EXPECT_TRUE(callers.thread_may_rest(later));
 }
 

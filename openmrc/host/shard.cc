@@ -109,13 +109,13 @@ void Shard::serve() {
   }
 }
 
-// Until callers that poll have stopped to do so.
+// Until callers have stopped to drive the shard.
 void Shard::rest() {
   do {
     pollfd ended{.fd = wake_.get(), .events = POLLIN, .revents = 0};
     const timespec at_most = timespec_of(PollingCallers::kRest.raw());
     if (ppoll(&ended, 1, &at_most, nullptr) != 0) return;
-  } while (callers_.are_polling(clock_()));
+  } while (callers_.drive(clock_()));
   if (try_round().value_or(false)) callers_.thread_was_missed(clock_());
 }
 
@@ -127,8 +127,7 @@ bool Shard::progress() {
 bool Shard::help() {
   home_.check();
   const bool any = try_round().value_or(false);
-  callers_.polled(clock_());
-  return any;
+  return callers_.polled(clock_(), any);
 }
 
 // None: somebody else is at it.

@@ -116,7 +116,8 @@ class Shard {
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
-  // The same, unless somebody else is at it, which is not waited for.
+  // The same by a caller that polls, unless somebody else is at it, which is not waited for.
+  // Returns whether polling on is worth a processor: something has happened lately.
   bool help();
   // Until something may have happened.
   void sleep(Duration at_most);
