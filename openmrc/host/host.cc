@@ -518,9 +518,7 @@ std::uint64_t Host::count_of(datapath::Count count) const {
 }
 
 void Host::help() {
-  bool any = false;
-  for (const auto& shard : shards_) any = shard->help() || any;
-  if (!any) sched_yield();
+  for (const auto& shard : shards_) shard->help();
 }
 
 void Host::on_event(const core::Event& event) {

@@ -8,28 +8,37 @@
 
 namespace openmrc::host {
 
-// Whether callers that poll a shard drive it so well that its own thread need not wake for every
-// packet: two threads that wait for the same packet cost each other more than the packet does. A
-// caller may stop polling at any moment, without a word; the thread looks after a short rest. If it
-// was missed then, as by a program that polls for its completions but watches memory for what
-// arrives, it does not rest again for a while.
+// Callers that poll a shard, and what follows for others.
+//
+// Its own thread need not wake for every packet while they drive it: two threads that wait for the
+// same packet cost each other more than the packet does. A caller may stop at any moment, without a
+// word; the thread looks after a short rest. If it was missed then, as by a program that polls for
+// its completions but watches memory for what arrives, it does not rest again for a while.
+//
+// Who has polled in vain for some round trips gives way. Where that means to lose the processor for
+// a time slice, it waits for packets instead: they wake it in time.
 class PollingCallers {
  public:
   static constexpr Duration kRest = microseconds(250);
-  static constexpr Duration kRecent = microseconds(20);
-  // A few round trips: who has polled in vain for longer gives way to others.
-  static constexpr Duration kInVain = microseconds(50);
+  static constexpr Duration kRecent = microseconds(100);
   static constexpr Duration kNoRestAfterMiss = milliseconds(100);
+  static constexpr Duration kInVain = microseconds(50);
+  static constexpr Duration kWait = microseconds(50);
+  static constexpr Duration kYieldTakes = microseconds(20);  // where nobody else wants to run
+  static constexpr Duration kCrowded = milliseconds(100);
 
-  // From any thread. Returns whether polling on is worth a processor.
-  bool polled(Instant now, bool was_useful) {
-    polled_at_.store(now.ns(), std::memory_order_relaxed);
-    if (was_useful) useful_at_.store(now.ns(), std::memory_order_relaxed);
-    return is_within(kInVain, useful_at_, now);
+  // From any thread.
+  enum class Then : std::uint8_t { kGoOn, kYield, kWait };
+  [[nodiscard]] Then polled(Instant now, bool was_useful) {
+    store(polled_at_, now);
+    if (was_useful) store(useful_at_, now);
+    if (now < load(useful_at_) + kInVain) return Then::kGoOn;
+    return now < load(crowded_until_) ? Then::kWait : Then::kYield;
   }
-  [[nodiscard]] bool drive(Instant now) const {
-    return is_within(kRecent, polled_at_, now) && is_within(kInVain, useful_at_, now);
+  void yielded(Instant from, Instant to) {
+    if (to - from > kYieldTakes) store(crowded_until_, to + kCrowded);
   }
+  [[nodiscard]] bool drive(Instant now) const { return now < load(polled_at_) + kRecent; }
 
   // From the shard's thread.
   [[nodiscard]] bool thread_may_rest(Instant now) const {
@@ -39,12 +48,14 @@ class PollingCallers {
 
  private:
   using Nanoseconds = std::atomic<std::int64_t>;
-  static bool is_within(Duration span, const Nanoseconds& at, Instant now) {
-    return now < Instant(at.load(std::memory_order_relaxed)) + span;
+  static void store(Nanoseconds& to, Instant at) { to.store(at.ns(), std::memory_order_relaxed); }
+  static Instant load(const Nanoseconds& from) {
+    return Instant(from.load(std::memory_order_relaxed));
   }
 
   Nanoseconds polled_at_ = -kRecent.raw();
   Nanoseconds useful_at_ = -kInVain.raw();
+  Nanoseconds crowded_until_ = 0;
   Instant no_rest_before_{};
 };
 

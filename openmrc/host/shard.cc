@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -111,11 +112,13 @@ void Shard::serve() {
 
 // Until callers have stopped to drive the shard.
 void Shard::rest() {
+  thread_rests_.store(true, std::memory_order_relaxed);
   do {
     pollfd ended{.fd = wake_.get(), .events = POLLIN, .revents = 0};
     const timespec at_most = timespec_of(PollingCallers::kRest.raw());
-    if (ppoll(&ended, 1, &at_most, nullptr) != 0) return;
+    if (ppoll(&ended, 1, &at_most, nullptr) != 0) break;
   } while (callers_.drive(clock_()));
+  thread_rests_.store(false, std::memory_order_relaxed);
   if (try_round().value_or(false)) callers_.thread_was_missed(clock_());
 }
 
@@ -124,10 +127,19 @@ bool Shard::progress() {
   return round();
 }
 
-bool Shard::help() {
+void Shard::help() {
   home_.check();
+  using Then = PollingCallers::Then;
   const bool any = try_round().value_or(false);
-  return callers_.polled(clock_(), any);
+  const Instant at = clock_();
+  const Then then = callers_.polled(at, any);
+  if (then == Then::kYield) {
+    sched_yield();
+    callers_.yielded(at, clock_());
+  } else if (then == Then::kWait) {
+    sleep(PollingCallers::kWait);
+    (void)callers_.polled(clock_(), try_round().value_or(false));
+  }
 }
 
 // None: somebody else is at it.
@@ -242,8 +254,8 @@ bool Shard::follow_up(Send send) noexcept {
   const bool reported = serve_messages() || written;
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
-  more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
-                  endpoint_.wants_to_send();
+  more_to_send_ =
+      (reported || send == Send::kLater) && caller_drives() && endpoint_.wants_to_send();
   const std::size_t sent = more_to_send_ ? 0 : transmit();
   deliver_events();
   set_alarm();
@@ -348,7 +360,8 @@ std::optional<Instant> Shard::next_deadline() const {
 // The timer goes off when the next thing is due, or earlier: deadlines mostly move back, and to
 // follow each would be a system call each.
 void Shard::set_alarm() {
-  if (progress_ == Progress::kPoll) return;
+  // A thread that rests looks by itself.
+  if (progress_ == Progress::kPoll || thread_rests_.load(std::memory_order_relaxed)) return;
   auto deadline = next_deadline();
   const Instant at = clock_();
   const bool blocked = datapath_->blocked() != 0;

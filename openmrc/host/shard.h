@@ -116,9 +116,9 @@ class Shard {
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
-  // The same by a caller that polls, unless somebody else is at it, which is not waited for.
-  // Returns whether polling on is worth a processor: something has happened lately.
-  bool help();
+  // The same by a caller that polls, unless somebody else is at it. After a while in vain it gives
+  // others the processor for a moment.
+  void help();
   // Until something may have happened.
   void sleep(Duration at_most);
   // Readable when progress() has something to do.
@@ -181,6 +181,9 @@ class Shard {
   void serve();
   void rest();
   [[nodiscard]] std::optional<bool> try_round();
+  [[nodiscard]] bool caller_drives() const {
+    return progress_ == Progress::kCaller || thread_rests_.load(std::memory_order_relaxed);
+  }
   // These two end the process if there is no memory: what they are in the midst of, such as a
   // completion that is handed over, can be neither undone nor done without.
   [[nodiscard]] bool round() noexcept;
@@ -230,6 +233,7 @@ class Shard {
   FloodWatch floods_;
 
   PollingCallers callers_;
+  std::atomic<bool> thread_rests_ = false;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
