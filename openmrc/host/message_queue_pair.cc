@@ -133,6 +133,11 @@ MessageQueuePair::Posted MessageQueuePair::post_receives(
   });
 }
 
+std::size_t MessageQueuePair::free_sends() const {
+  return shard_.look_at_messages(
+      [&](const messages::Layer& layer) { return layer.free_sends(qpn_); });
+}
+
 core::QueuePairState MessageQueuePair::state() const {
   return shard_.look_at_messages([&](const messages::Layer& layer) {
     return layer.state(qpn_).value_or(core::QueuePairState::kReset);

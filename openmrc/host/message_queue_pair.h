@@ -85,6 +85,8 @@ class MessageQueuePair {
   // One after the other, with one turn of the lock, until one is refused.
   [[nodiscard]] Posted post_sends(std::span<const messages::SendRequest> sends);
   [[nodiscard]] Posted post_receives(std::span<const messages::ReceiveRequest> receives);
+  // There will be as many, unless somebody posts.
+  [[nodiscard]] std::size_t free_sends() const;
 
   [[nodiscard]] core::QueuePairState state() const;
   // Why it is in ERROR, for people; nothing if it was not the network or the peer.

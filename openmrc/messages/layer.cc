@@ -151,6 +151,11 @@ Result<void, PostError> Layer::post_send(Qpn qpn, const SendRequest& request) {
   return {};
 }
 
+std::size_t Layer::free_sends(Qpn qpn) const {
+  const auto at = by_number_.find(qpn.raw());
+  return at == by_number_.end() ? 0 : queue_pairs_[at->second]->requester.room();
+}
+
 Result<void, PostError> Layer::post_receive(Qpn qpn, const ReceiveRequest& request) {
   QueuePair* qp = find(qpn);
   if (qp == nullptr || qp->shared != nullptr) return failure(PostError::kNoQueuePair);

@@ -75,6 +75,8 @@ class Layer {
 
   [[nodiscard]] Result<void, PostError> post_send(Qpn qpn, const SendRequest& request);
   [[nodiscard]] Result<void, PostError> post_receive(Qpn qpn, const ReceiveRequest& request);
+  // How many sends may be posted before one is refused as too many.
+  [[nodiscard]] std::size_t free_sends(Qpn qpn) const;
 
   // The endpoint's. Peers may still be reading the region: its bytes stay until they are not, or
   // their queue pairs have been failed.

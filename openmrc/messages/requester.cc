@@ -32,9 +32,7 @@ void Requester::connect(const RequesterAttributes& attributes) {
 }
 
 Result<void, PostError> Requester::post(const SendRequest& request) {
-  if (posted_ - first_ >= static_cast<std::int64_t>(works_.size())) {
-    return failure(PostError::kFull);
-  }
+  if (room() == 0) return failure(PostError::kFull);
   if (request.segments.size() > segments_each_) return failure(PostError::kSegments);
   const std::uint64_t length = size_of(request.segments);
   if (request.copied && length > copied_max_) return failure(PostError::kTooLong);

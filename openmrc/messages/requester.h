@@ -29,6 +29,10 @@ class Requester {
   Requester(const Link& link, const QueuePairOptions& options);
 
   [[nodiscard]] Result<void, PostError> post(const SendRequest& request);
+  // How many more may be posted.
+  [[nodiscard]] std::size_t room() const {
+    return works_.size() - static_cast<std::size_t>(posted_ - first_);
+  }
   void connect(const RequesterAttributes& attributes);
 
   // From the network.

@@ -26,6 +26,8 @@ struct EndOptions {
   int signal_all = 0;
   ibv_srq* srq = nullptr;
   ibv_comp_channel* channel = nullptr;
+  std::uint64_t send_operations = 0;  // for ibv_wr_*; 0: none
+  ibv_cq* recv_cq = nullptr;          // the caller's; null: its own
 };
 
 // A queue pair with its completion queues, and memory.
@@ -33,8 +35,10 @@ class TestEnd {
  public:
   TestEnd(ibv_context* context, ibv_pd* pd, const EndOptions& options) : memory(1 << 20) {
     send_cq = ibv_create_cq(context, 256, nullptr, options.channel, 0);
-    recv_cq = ibv_create_cq(context, 256, this, options.channel, 0);
-    ibv_qp_init_attr attributes{};
+    recv_cq_is_own_ = options.recv_cq == nullptr;
+    recv_cq =
+        recv_cq_is_own_ ? ibv_create_cq(context, 256, this, options.channel, 0) : options.recv_cq;
+    ibv_qp_init_attr_ex attributes{};
     attributes.send_cq = send_cq;
     attributes.recv_cq = recv_cq;
     attributes.srq = options.srq;
@@ -45,7 +49,11 @@ class TestEnd {
                       .max_inline_data = 64};
     attributes.qp_type = options.type;
     attributes.sq_sig_all = options.signal_all;
-    qp = ibv_create_qp(pd, &attributes);
+    attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
+    attributes.pd = pd;
+    if (options.send_operations != 0) attributes.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    attributes.send_ops_flags = options.send_operations;
+    qp = ibv_create_qp_ex(context, &attributes);
     cap = attributes.cap;
     mr = ibv_reg_mr(pd, memory.data(), memory.size(), kAllAccess);
     EXPECT_NE(qp, nullptr);
@@ -55,7 +63,7 @@ class TestEnd {
     EXPECT_EQ(ibv_destroy_qp(qp), 0);
     EXPECT_EQ(ibv_dereg_mr(mr), 0);
     EXPECT_EQ(ibv_destroy_cq(send_cq), 0);
-    EXPECT_EQ(ibv_destroy_cq(recv_cq), 0);
+    EXPECT_EQ(recv_cq_is_own_ ? ibv_destroy_cq(recv_cq) : 0, 0);
   }
   TestEnd(const TestEnd&) = delete;
   TestEnd& operator=(const TestEnd&) = delete;
@@ -97,6 +105,9 @@ class TestEnd {
   ibv_qp* qp = nullptr;
   ibv_mr* mr = nullptr;
   ibv_qp_cap cap{};
+
+ private:
+  bool recv_cq_is_own_ = true;
 };
 
 // The next so many completions, in order; fewer if they do not come in time.

@@ -24,6 +24,7 @@ struct RcOptions {
   std::uint8_t rnr_retry = 7;
   std::uint8_t min_rnr_timer = 12;
   int signal_all = 0;
+  std::uint64_t send_operations = 0;
 };
 
 inline ibv_qp_attr init_attributes(unsigned access) {
@@ -71,13 +72,15 @@ inline constexpr int kRtsMask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT
 class RcEnd : public TestEnd {
  public:
   RcEnd(ibv_context* context, ibv_pd* pd, const RcOptions& options, ibv_srq* srq = nullptr,
-        ibv_comp_channel* channel = nullptr)
+        ibv_comp_channel* channel = nullptr, ibv_cq* receives = nullptr)
       : TestEnd(context, pd,
                 {.sends = options.sends,
                  .receives = options.receives,
                  .signal_all = options.signal_all,
                  .srq = srq,
-                 .channel = channel}),
+                 .channel = channel,
+                 .send_operations = options.send_operations,
+                 .recv_cq = receives}),
         options_(options) {}
 
   void to_init() {

@@ -9,6 +9,7 @@
 #include <bit>
 #include <memory>
 
+#include "openmrc/host/clock.h"
 #include "openmrc/verbs/fork_guard.h"
 #include "openmrc/verbs/verbs_events.h"
 #include "openmrc/verbs/verbs_route.h"
@@ -55,7 +56,7 @@ void SoftCompletionQueue::push(const ibv_wc& completion, bool solicited) {
     overrun_ = true;
     return;
   }
-  completions_.push(completion);
+  completions_.push({completion, stamps ? host::now() : Instant{}});
   ++pushed_;
   size_.store(completions_.size(), std::memory_order_release);
   if (verbs.channel == nullptr) return;
@@ -71,25 +72,50 @@ void SoftCompletionQueue::report() {
   soft(*verbs.channel).push(*this);
 }
 
-std::size_t SoftCompletionQueue::take(std::span<ibv_wc> into) {
+template <class Use>
+std::size_t SoftCompletionQueue::take(std::size_t at_most, Use use) {
   if (size_.load(std::memory_order_acquire) == 0) return 0;
   const std::lock_guard lock(mutex_);
-  const std::size_t count = std::min(into.size(), completions_.size());
-  std::ranges::generate(into.first(count), [this] { return completions_.pop(); });
+  const std::size_t count = std::min(at_most, completions_.size());
+  for (std::size_t i = 0; i < count; ++i) use(completions_.pop());
   popped_ += count;
   size_.store(completions_.size(), std::memory_order_release);
   return count;
 }
 
+// Who polls has time: no other thread has to be woken for what has arrived.
+void SoftCompletionQueue::make_progress() {
+  host::Host* runtime = runtime_.load(std::memory_order_acquire);
+  if (runtime != nullptr) runtime->help();
+}
+
 int SoftCompletionQueue::poll(std::span<ibv_wc> into) {
-  std::size_t count = take(into);
-  // Who polls has time: no other thread has to be woken for what has arrived.
-  if (host::Host* runtime = runtime_.load(std::memory_order_acquire);
-      count == 0 && runtime != nullptr && !into.empty()) {
-    runtime->help();
-    count = take(into);
+  const auto take_all = [&] {
+    auto to = into.begin();
+    return take(into.size(), [&](const Entry& entry) { *to++ = entry.completion; });
+  };
+  std::size_t count = take_all();
+  if (count == 0 && !into.empty()) {
+    make_progress();
+    count = take_all();
   }
   return static_cast<int>(count);
+}
+
+bool SoftCompletionQueue::start_poll() {
+  poll_mutex_.lock();
+  if (next_poll()) return true;
+  make_progress();
+  if (next_poll()) return true;
+  poll_mutex_.unlock();
+  return false;
+}
+
+bool SoftCompletionQueue::next_poll() {
+  if (take(1, [this](const Entry& entry) { current_ = entry; }) == 0) return false;
+  extended.wr_id = current_.completion.wr_id;
+  extended.status = current_.completion.status;
+  return true;
 }
 
 void SoftCompletionQueue::arm(bool solicited_only) {
@@ -102,8 +128,8 @@ void SoftCompletionQueue::arm(bool solicited_only) {
 void SoftCompletionQueue::forget(std::uint32_t qpn) {
   const std::lock_guard lock(mutex_);
   for (std::size_t left = completions_.size(); left > 0; --left) {
-    const ibv_wc completion = completions_.pop();
-    if (completion.qp_num != qpn) completions_.push(completion);
+    const Entry entry = completions_.pop();
+    if (entry.completion.qp_num != qpn) completions_.push(entry);
   }
   popped_ = pushed_ - completions_.size();
   size_.store(completions_.size(), std::memory_order_release);

@@ -90,6 +90,10 @@ ibv_context* ibv_open_device(ibv_device* device) {
   auto opened = std::make_unique<verbs_context>();
   opened->sz = sizeof(verbs_context);
   opened->query_port = query_port;
+  opened->query_device_ex = query_device_ex;
+  opened->query_rt_values = query_rt_values;
+  opened->create_cq_ex = create_cq_ex;
+  opened->create_qp_ex = create_qp_ex;
   ibv_context& context = opened->context;
   context.device = device;
   context.ops = make_operations();

@@ -11,6 +11,7 @@
 #include "openmrc/verbs/verbs_route.h"
 #include "openmrc/verbs/verbs_srq.h"
 #include "openmrc/verbs/verbs_work.h"
+#include "openmrc/verbs/verbs_wr.h"
 
 namespace openmrc::libmrc {
 namespace {
@@ -48,6 +49,9 @@ std::unique_ptr<Transport> make_transport(SoftQueuePair& qp) {
 }
 
 }  // namespace
+
+SoftQueuePair::SoftQueuePair() = default;
+SoftQueuePair::~SoftQueuePair() = default;
 
 namespace soft_verbs {
 

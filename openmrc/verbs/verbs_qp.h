@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -22,17 +23,28 @@ class Transport {
   virtual void query(ibv_qp_attr& attributes) const = 0;
   virtual int post_send(ibv_send_wr* first, ibv_send_wr** bad) = 0;
   virtual int post_receive(ibv_recv_wr* first, ibv_recv_wr** bad) = 0;
+  // How many sends it would take now, at least.
+  [[nodiscard]] virtual std::size_t free_sends() const = 0;
 
  protected:
   Transport() = default;
 };
 
+class WorkBatch;
+
 struct SoftQueuePair {
-  ibv_qp verbs{};                    // first: applications have pointers to it
+  SoftQueuePair();
+  ~SoftQueuePair();
+  SoftQueuePair(const SoftQueuePair&) = delete;
+  SoftQueuePair& operator=(const SoftQueuePair&) = delete;
+
+  ibv_qp_ex extended{};  // first: applications have pointers to it
+  ibv_qp& verbs = extended.qp_base;
   ibv_qp_cap cap{};                  // what it was given
   int sq_sig_all = 0;                // every send has a completion
   std::uint32_t events_fetched = 0;  // guarded by verbs.mutex
   std::unique_ptr<Transport> transport;
+  std::unique_ptr<WorkBatch> batch;  // if it was made for ibv_wr_*
 };
 
 inline SoftQueuePair& soft(ibv_qp& qp) { return reinterpret_cast<SoftQueuePair&>(qp); }

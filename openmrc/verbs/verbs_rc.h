@@ -26,6 +26,7 @@ class ReliableConnection final : public Transport, private host::MessageSink {
   void query(ibv_qp_attr& attributes) const override;
   int post_send(ibv_send_wr* first, ibv_send_wr** bad) override;
   int post_receive(ibv_recv_wr* first, ibv_recv_wr** bad) override;
+  [[nodiscard]] std::size_t free_sends() const override { return runtime_->free_sends(); }
 
  private:
   void on_completion(const messages::Completion& completion) override;

@@ -59,6 +59,11 @@ int req_notify_cq(ibv_cq* cq, int solicited_only);
 int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** bad);
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* first, ibv_recv_wr** bad);
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
+                    ibv_device_attr_ex* attributes, std::size_t length);
+int query_rt_values(ibv_context* context, ibv_values_ex* values);
 
 }  // namespace soft_verbs
 

@@ -31,6 +31,8 @@ class Datagrams final : public Transport, private host::DatagramSink {
   void query(ibv_qp_attr& attributes) const override;
   int post_send(ibv_send_wr* first, ibv_send_wr** bad) override;
   int post_receive(ibv_recv_wr* first, ibv_recv_wr** bad) override;
+  // A send is done, or dropped, when it has been posted.
+  [[nodiscard]] std::size_t free_sends() const override { return qp_.cap.max_send_wr; }
 
  private:
   void on_datagram(const host::Datagram& datagram) override;

@@ -33,7 +33,8 @@ PERFTEST = (
     "ib_send_bw -c UD -s 1024", "ib_send_lat -c UD",
 )
 ALL_SIZES = ("ib_write_bw -a", "ib_send_lat -a", "ib_read_bw -a")
-PINGPONG = ("ibv_rc_pingpong", "ibv_rc_pingpong -e", "ibv_srq_pingpong", "ibv_ud_pingpong")
+PINGPONG = ("ibv_rc_pingpong", "ibv_rc_pingpong -e", "ibv_rc_pingpong -t", "ibv_rc_pingpong -N",
+            "ibv_srq_pingpong", "ibv_ud_pingpong")
 UCX_TESTS = ("tag_lat", "tag_bw", "ucp_put_bw", "ucp_get", "ucp_fadd", "ucp_cswap")
 
 
