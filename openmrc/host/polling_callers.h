@@ -15,14 +15,14 @@ namespace openmrc::host {
 // word; the thread looks after a short rest. If it was missed then, as by a program that polls for
 // its completions but watches memory for what arrives, it does not rest again for a while.
 //
-// Who has polled in vain for some round trips gives way. Where that means to lose the processor for
+// Who has polled without result for some round trips gives way. Where that means to lose the processor for
 // a time slice, it waits for packets instead: they wake it in time.
 class PollingCallers {
  public:
   static constexpr Duration kRest = microseconds(250);
   static constexpr Duration kRecent = microseconds(100);
   static constexpr Duration kNoRestAfterMiss = milliseconds(100);
-  static constexpr Duration kInVain = microseconds(50);
+  static constexpr Duration kFruitless = microseconds(50);
   static constexpr Duration kWait = microseconds(50);
   static constexpr Duration kYieldTakes = microseconds(20);  // where nobody else wants to run
   static constexpr Duration kCrowded = milliseconds(100);
@@ -32,7 +32,7 @@ class PollingCallers {
   [[nodiscard]] Then polled(Instant now, bool was_useful) {
     store(polled_at_, now);
     if (was_useful) store(useful_at_, now);
-    if (now < load(useful_at_) + kInVain) return Then::kGoOn;
+    if (now < load(useful_at_) + kFruitless) return Then::kGoOn;
     return now < load(crowded_until_) ? Then::kWait : Then::kYield;
   }
   void yielded(Instant from, Instant to) {
@@ -54,7 +54,7 @@ class PollingCallers {
   }
 
   Nanoseconds polled_at_ = -kRecent.raw();
-  Nanoseconds useful_at_ = -kInVain.raw();
+  Nanoseconds useful_at_ = -kFruitless.raw();
   Nanoseconds crowded_until_ = 0;
   Instant no_rest_before_{};
 };

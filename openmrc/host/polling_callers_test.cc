@@ -29,10 +29,10 @@ TEST(PollingCallers, AThreadThatWasMissedDoesNotRestForAWhile) {
   EXPECT_TRUE(callers.thread_may_rest(later));
 }
 
-TEST(PollingCallers, WhoPollsInVainForLongYields) {
+TEST(PollingCallers, WhoPollsWithoutResultForLongYields) {
   PollingCallers callers;
   EXPECT_EQ(callers.polled(kStart, true), Then::kGoOn);
-  const Instant late = kStart + PollingCallers::kInVain;
+  const Instant late = kStart + PollingCallers::kFruitless;
   EXPECT_EQ(callers.polled(late - nanoseconds(1), false), Then::kGoOn);
   EXPECT_EQ(callers.polled(late, false), Then::kYield);
   EXPECT_EQ(callers.polled(late, true), Then::kGoOn);

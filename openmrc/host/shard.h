@@ -116,7 +116,7 @@ class Shard {
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
-  // The same by a caller that polls, unless somebody else is at it. After a while in vain it gives
+  // The same by a caller that polls, unless somebody else is at it. After a while without result it gives
   // others the processor for a moment.
   void help();
   // Until something may have happened.
