@@ -73,6 +73,11 @@ struct MapperConfig {
   bool deny = false;   // EVs of links that are bad
 };
 
+// Queue pairs of verbs.
+struct VerbsConfig {
+  bool in_order_placement = true;  // for programs that watch memory
+};
+
 struct Config {
   std::string name{};                   // of the host, as peers and messages call it
   std::vector<datapath::Port> ports{};  // by plane; all of one IP version
@@ -91,6 +96,7 @@ struct Config {
   std::size_t socket_buffer = 4 * 1024 * 1024;
   std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
+  VerbsConfig verbs{};
   MetricsConfig metrics{};
   MapperConfig mapper{};
   std::filesystem::path file{};  // where it was read from

@@ -70,6 +70,8 @@ void add_surroundings(std::vector<Field>& fields, Draft& draft) {
   exchange.whole("port", draft.config.exchange_port, 1, kPortMax);
   exchange.duration("timeout", draft.config.exchange_timeout, milliseconds(1), seconds(3600));
 
+  Section(fields, "verbs").flag("in_order_placement", draft.config.verbs.in_order_placement);
+
   Section metrics(fields, "metrics");
   metrics.flag("publish", draft.config.metrics.publish);
   metrics.flag("enabled", draft.config.metrics.enabled);

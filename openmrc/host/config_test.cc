@@ -174,6 +174,8 @@ socket_buffer = "1MiB"
 [exchange]
 port = 18516
 timeout = "3s"
+[verbs]
+in_order_placement = false
 [metrics]
 publish = false
 enabled = true
@@ -211,6 +213,7 @@ seed = 9
   EXPECT_EQ(config->socket_buffer, 1u << 20);
   EXPECT_EQ(config->exchange_port, 18516);
   EXPECT_EQ(config->exchange_timeout, seconds(3));
+  EXPECT_FALSE(config->verbs.in_order_placement);
   EXPECT_FALSE(config->metrics.publish);
   EXPECT_TRUE(config->metrics.enabled);
   EXPECT_EQ(config->metrics.address, "[::1]:9000");

@@ -410,7 +410,8 @@ core::ReadyToRecvAttributes Host::attributes_to(const Destination& peer,
           .mpr_dest = attributes.mpr_dest,
           .max_wimm_dest = attributes.max_wimm_dest,
           .dynamic_mpr = attributes.dynamic_mpr,
-          .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks};
+          .peer_sends_trim_nacks = attributes.peer_sends_trim_nacks,
+          .places_in_order = attributes.places_in_order};
 }
 
 ProtectionDomain Host::create_protection_domain() {

@@ -106,6 +106,7 @@ struct ReceiveAttributes {
   std::uint16_t max_wimm_dest = 1024;             // writes with immediate that we hold
   bool dynamic_mpr = false;
   bool peer_sends_trim_nacks = true;
+  bool places_in_order = false;  // for programs that watch memory
 };
 
 struct Write {

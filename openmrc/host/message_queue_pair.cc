@@ -87,12 +87,13 @@ Result<void, core::ModifyError> MessageQueuePair::to_ready_to_recv(
     const messages::ResponderAttributes& attributes) {
   messages::ResponderAttributes responder = attributes;
   responder.answers = send_attributes();
-  const core::ReadyToRecvAttributes recv =
-      host_.attributes_to(destination, {.remote_qpn = peer.qpn,
-                                        .remote_psn = peer.psn,
-                                        .mtu = peer.mtu,
-                                        .mpr_dest = messages::kMpr,
-                                        .max_wimm_dest = messages::kImmediatesMax});
+  const core::ReadyToRecvAttributes recv = host_.attributes_to(
+      destination, {.remote_qpn = peer.qpn,
+                    .remote_psn = peer.psn,
+                    .mtu = peer.mtu,
+                    .mpr_dest = messages::kMpr,
+                    .max_wimm_dest = messages::kImmediatesMax,
+                    .places_in_order = host_.config().verbs.in_order_placement});
   Destination to = destination;
   const auto result = shard_.run_messages([&](messages::Layer& layer, Instant now) {
     return layer.to_ready_to_recv(qpn_, now, recv, responder);

@@ -15,8 +15,8 @@ namespace openmrc::host {
 // word; the thread looks after a short rest. If it was missed then, as by a program that polls for
 // its completions but watches memory for what arrives, it does not rest again for a while.
 //
-// Who has polled without result for some round trips gives way. Where that means to lose the processor for
-// a time slice, it waits for packets instead: they wake it in time.
+// Who has polled without result for some round trips gives way. Where that means to lose the
+// processor for a time slice, it waits for packets instead: they wake it in time.
 class PollingCallers {
  public:
   static constexpr Duration kRest = microseconds(250);

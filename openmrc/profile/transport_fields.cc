@@ -162,6 +162,8 @@ void add_identity_and_limits(Section& section, TransportProfile& profile) {
       "Posted receives of all queue pairs together.";
   section.whole("max_early_immediates", limits.early_immediates, 1, kLimitMax).description =
       "Immediates that wait for earlier data.";
+  section.whole("max_held_packets", limits.held_packets, 1, kLimitMax).description =
+      "Packets that wait for earlier ones of queue pairs that place in order; 8 KiB each.";
   section.whole("max_packets_in_flight", limits.packets_in_flight, 64, kLimitMax).description =
       "Packets in flight of all queue pairs together.";
 }

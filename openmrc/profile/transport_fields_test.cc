@@ -70,12 +70,13 @@ class Members {
     put("path_policy", path_policy);
     put("reorder_floor", reorder_floor);
     put("packet_weight_min", packet_weight_min);
-    const auto& [queue_pairs, regions, sends, receives, immediates, packets] = limits;
+    const auto& [queue_pairs, regions, sends, receives, immediates, held, packets] = limits;
     put("limits.queue_pairs", queue_pairs);
     put("limits.memory_regions", regions);
     put("limits.sends_outstanding", sends);
     put("limits.receives_outstanding", receives);
     put("limits.early_immediates", immediates);
+    put("limits.held_packets", held);
     put("limits.packets_in_flight", packets);
   }
   void add(const core::NsccSettings& settings) {
@@ -105,9 +106,10 @@ class Members {
     put("fixed.base_rtt", base_rtt);
   }
   void add(const core::ReadyToRecvAttributes& attributes) {
-    // Of the peer: its number, PSN, addresses, overlay, profiles, and whether it answers trims.
+    // Of the peer: its number, PSN, addresses, overlay, profiles, and whether it answers trims. Of
+    // who uses the queue pair: whether order matters.
     const auto& [qpn, psn, addresses, overlay, ev_profile, cc_profile, mtu, mpr, max_wimm,
-                 dynamic_mpr, trim_nacks] = attributes;
+                 dynamic_mpr, trim_nacks, in_order] = attributes;
     put("recv.mtu", mtu);
     put("recv.mpr_dest", mpr);
     put("recv.max_wimm_dest", max_wimm);

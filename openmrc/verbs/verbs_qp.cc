@@ -102,6 +102,14 @@ int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int /*mask*/, ibv_qp_init_
   return 0;
 }
 
+// Of what the peer writes here. The flag that asks for more than yes or no is newer than our
+// header; the answer "whole messages" is the same bit.
+int ibv_query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t /*flags*/) {
+  const bool is_write = opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  const bool in_order = device_of(qp->context)->config().verbs.in_order_placement;
+  return qp->qp_type == IBV_QPT_RC && is_write && in_order ? 1 : 0;
+}
+
 int ibv_destroy_qp(ibv_qp* qp) {
   SoftQueuePair& queue_pair = soft(*qp);
   queue_pair.transport.reset();

@@ -82,7 +82,8 @@ core::ReadyToRecvAttributes ScriptedPeer::receive_attributes(Qpn remote, std::ui
                                          .mpr_dest = options_.mpr,
                                          .max_wimm_dest = options_.max_wimm,
                                          .dynamic_mpr = options_.dynamic_mpr,
-                                         .peer_sends_trim_nacks = options_.peer_sends_trim_nacks};
+                                         .peer_sends_trim_nacks = options_.peer_sends_trim_nacks,
+                                         .places_in_order = options_.places_in_order};
   for (std::size_t plane = 0; plane < options_.planes; ++plane) {
     attributes.remote_addresses.push_back(address(plane, host));
   }

@@ -35,6 +35,7 @@ struct ScriptedOptions {
   std::uint16_t max_wimm = 128;
   bool dynamic_mpr = false;
   bool peer_sends_trim_nacks = true;
+  bool places_in_order = false;
   std::uint8_t timeout = 8;
   std::uint8_t linear_retries = 7;
   std::uint8_t exponential_retries = 14;

@@ -11,6 +11,7 @@ core::EndpointLimits small_limits() {
           .sends_outstanding = 4096,
           .receives_outstanding = 4096,
           .early_immediates = 4096,
+          .held_packets = 64,
           .packets_in_flight = 65536};
 }
 

@@ -132,6 +132,7 @@ void MessageWorld::connect(Side side, std::size_t queue_pair) {
   recv.remote_psn = psns_[index_of(other(side))][queue_pair];
   recv.remote_addresses = addresses_of(options_.network, other(side));
   if (options_.network.srv6) recv.path_overlay = path_overlay();
+  recv.places_in_order = (queue_pair + index_of(side)) % 2 == 0;
   messages::ResponderAttributes responder = options_.hosts[index_of(side)].responder;
   responder.answers = options_.network.send;
   const bool done =

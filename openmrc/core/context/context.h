@@ -63,6 +63,7 @@ struct Context {
         messages(from.limits.sends_outstanding),
         receives(from.limits.receives_outstanding),
         early(from.limits.early_immediates),
+        held(from.limits.held_packets),
         trace(sink) {
     timers.reserve(from.queues_reserved);
     control.reserve(from.queues_reserved);
@@ -114,6 +115,8 @@ struct Context {
   Pool<PostedReceive> receives;
   Pool<EarlyImmediate> early;
   PeerShares early_shares;
+  Pool<HeldPacket> held;
+  PeerShares held_shares;
   GrowingRing<ControlItem> control;
   PeerShares control_shares;
   GrowingRing<Event> events;

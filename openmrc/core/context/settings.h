@@ -62,6 +62,7 @@ struct EndpointLimits {
   std::size_t sends_outstanding = 1u << 20;     // of all queue pairs together
   std::size_t receives_outstanding = 1u << 20;  // the same
   std::size_t early_immediates = 1u << 16;      // arrived before what they wait for
+  std::size_t held_packets = 1u << 12;          // the same, of queue pairs that place in order
   std::size_t packets_in_flight = 1u << 20;
   bool operator==(const EndpointLimits&) const = default;
 };
@@ -121,6 +122,8 @@ struct ReadyToRecvAttributes {
   std::uint16_t max_wimm_dest = 128;    // WRITEs with immediate that we hold
   bool dynamic_mpr = false;             // both peers agreed to it
   bool peer_sends_trim_nacks = true;
+  // Packets are placed in the order in which they were sent, for programs that watch memory.
+  bool places_in_order = false;
 
   static constexpr std::uint8_t kMprDefault = 8;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/core/containers/pool.h"
 #include "openmrc/core/context/completion.h"
+#include "openmrc/core/context/limits.h"
 #include "openmrc/wire/header/immdt.h"
 #include "openmrc/wire/payload.h"
 
@@ -76,6 +78,14 @@ struct EarlyImmediate {
   PoolIndex next = kNoElement;
   RKey rkey{};  // these two are told to a MessageHandler
   std::uint64_t remote_address = 0;
+};
+
+// A packet that has arrived before others, and is placed after them (MSG-45).
+struct HeldPacket {
+  RKey rkey{};
+  std::uint32_t length = 0;
+  std::uint64_t address = 0;
+  std::array<std::byte, kMtuMax> bytes;
 };
 
 }  // namespace openmrc::core

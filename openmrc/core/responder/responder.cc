@@ -40,6 +40,7 @@ void Responder::connect(const ReadyToRecvAttributes& attributes) {
   *this = Responder();
   receives_ = posted;
   window_ = ArrivalWindow(attributes.mpr_dest, UnwrappedPsn(attributes.remote_psn.raw()));
+  if (attributes.places_in_order) order_ = std::make_unique<PlacementOrder>(window_.range());
   immediates_max_ = attributes.max_wimm_dest;
   mpr_ = attributes.mpr_dest;
 }
@@ -88,11 +89,18 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
   if (!target) [[unlikely]] {
     if (auto refusal = place_elsewhere(turn, write, psn)) return refusal;
   }
+  const bool waits = must_wait(write, psn) && target && *target != nullptr;
+  if (waits && !PlacementOrder::has_room(turn)) [[unlikely]] {
+    context.counters.add(Count::kPacketsNotHeld);
+    return Refusal{wire::AckSyndrome::kNakInvalidRequest, psn.wrapped(), true};
+  }
   const bool has_immediate = write.part.has_immediate();
   if (has_immediate) {
     if (auto refusal = keep_immediate(turn, write, psn)) return refusal;
   }
-  if (target && *target != nullptr && write.payload.has_bytes()) {
+  if (waits) [[unlikely]] {
+    order_->hold(turn, write, psn);
+  } else if (target && *target != nullptr && write.payload.has_bytes()) {
     place_in_order(*target + before, write.payload.bytes());
   }
   context.counters.add(Count::kDataReceived);
@@ -107,6 +115,10 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
                     .value = write.payload.size()});
   }
   const ArrivalWindow::Advance advance = window_.mark(psn, write.part.ends_message());
+  if (order_ != nullptr && advance.packets > 1) [[unlikely]] {
+    const auto failed = order_->place(turn, psn, window_.expected());
+    if (failed) return Refusal{wire::AckSyndrome::kNakRemoteAccess, failed->wrapped()};
+  }
   if (advance.messages == 0) return std::nullopt;
   completed_messages_ += static_cast<std::uint32_t>(advance.messages);
   queue_acknowledge(turn);
@@ -384,6 +396,7 @@ void Responder::flush(Context& context, const Connection& connection, Flush how)
   while (!early_.empty()) {
     give_back_early(context, connection, early_.pop_front(context.early));
   }
+  if (order_ != nullptr) order_->forget(context, connection);
   while (!receives_.empty()) {
     const PoolIndex receive = receives_.pop_front(context.receives);
     if (how == Flush::kComplete) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "openmrc/base/ids.h"
@@ -10,6 +11,7 @@
 #include "openmrc/core/context/settings.h"
 #include "openmrc/core/peer/turn.h"
 #include "openmrc/core/responder/arrival_window.h"
+#include "openmrc/core/responder/placement_order.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::core {
@@ -100,6 +102,10 @@ class Responder {
   void give_back_early(Context& context, const Connection& connection, PoolIndex index);
   [[nodiscard]] std::optional<Refusal> place(const Turn& turn, const wire::RdmaWrite& write,
                                              UnwrappedPsn psn);
+  // MSG-45
+  [[nodiscard]] bool must_wait(const wire::RdmaWrite& write, UnwrappedPsn psn) const {
+    return order_ != nullptr && psn != window_.expected() && write.payload.has_bytes();
+  }
   [[nodiscard]] static std::optional<Refusal> place_elsewhere(const Turn& turn,
                                                               const wire::RdmaWrite& write,
                                                               UnwrappedPsn psn);
@@ -122,6 +128,7 @@ class Responder {
   ByteCount received_bytes_{};          // nominal, of new packets (MRC 8)
   std::uint32_t unreported_bytes_ = 0;  // towards the next SACK (sack_trigger_cnt)
   std::uint32_t completed_messages_ = 0;
+  std::unique_ptr<PlacementOrder> order_;  // if packets are to be placed in order
   PoolList receives_;
   PoolList early_;  // immediates that wait, in order of PSN
   std::uint16_t early_count_ = 0;
