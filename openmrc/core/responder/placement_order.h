@@ -20,12 +20,12 @@ class PlacementOrder {
   // Of a window of so many PSNs. Allocates.
   explicit PlacementOrder(std::int64_t range);
 
-  // All queue pairs share the room, and no peer has more of it than it leaves to others.
+  // All queue pairs share the room, and no peer has more of it than it leaves to others (MSG-46).
   [[nodiscard]] static bool has_room(const Turn& turn);
   // There is room.
   void hold(const Turn& turn, const wire::RdmaWrite& write, UnwrappedPsn psn);
   // Places those from `first` up to `end`. Returns the first that cannot be placed any more: its
-  // memory has been deregistered meanwhile.
+  // memory has been deregistered meanwhile (MSG-47).
   [[nodiscard]] std::optional<UnwrappedPsn> place(const Turn& turn, UnwrappedPsn first,
                                                   UnwrappedPsn end);
   void forget(Context& context, const Connection& connection);
