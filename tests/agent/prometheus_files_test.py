@@ -37,7 +37,7 @@ def scraped():
     """Names of metrics, and values of labels, of an agent with a process."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"127.0.0.1:{free_port()}"
-        agent = Agent(MRCD, folder, options=("--metrics", address))
+        agent = Agent(MRCD, folder, options=("--listen", address))
         agent.start()
         publisher = subprocess.Popen([PUBLISHER, str(agent.socket), "1"], stdout=subprocess.PIPE)
         try:

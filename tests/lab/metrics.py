@@ -39,8 +39,7 @@ def run(*command):
 
 
 def address_of(host):
-    """Of IPv4: Debian 12's civetweb, by which mrcd serves, has no IPv6."""
-    return f"10.255.0.{HOSTS.index(host) + 1}:{PORT}"
+    return f"{host}:{PORT}"
 
 
 def configuration():
@@ -63,7 +62,7 @@ class MetricsTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         for host in HOSTS:
             self.start(self.lab.start_program(host, self.mrcd, "--state", f"{folder.name}/{host}.json",
-                                              "--metrics", f"0.0.0.0:{PORT}"))
+                                              "--listen", f"[::]:{PORT}"))
         (self.folder / "prometheus.yml").write_text(configuration())
         self.start(self.lab.start_program(
             WATCHER, "prometheus", f"--config.file={self.folder}/prometheus.yml", "--log.level=error",

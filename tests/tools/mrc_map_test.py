@@ -126,7 +126,7 @@ class MrcMap(unittest.TestCase):
         self.assertIn("h1: left out", done.stdout)
 
     def test_words_that_are_no_agents_are_refused(self):
-        for words in ([], ["h0:port"], ["http://"], [":9471"], ["h0 h1"]):
+        for words in ([], ["h0:port"], ["http://"], [":9917"], ["h0 h1"]):
             with self.subTest(words):
                 done = self.run_map(*words)
                 self.assertEqual(done.returncode, 1)
