@@ -19,9 +19,11 @@ COUNTERS = ("rounds", "sent", "replied", "late", "repeated", "foreign", "rounds_
 
 
 def page(index, bad=(), fabric=None):
+    shape = fabric or FABRIC
     return json.dumps({
-        "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": fabric or FABRIC,
+        "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": shape,
         "rounds_per_second": 10, "send_failures": 0, "counters": dict.fromkeys(COUNTERS, 0),
+        "uplinks": [{"sent": 0, "lost": 0}] * shape["planes"],
         "links": [], "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
                               "for_seconds": 3.5} for link in bad]}).encode()
 

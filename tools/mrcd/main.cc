@@ -26,6 +26,7 @@
 #include "openmrc/host/address_text.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
+#include "openmrc/prober/map_metrics.h"
 #include "tools/mrcd/denying.h"
 #include "tools/mrcd/page_server.h"
 #include "tools/mrcd/pages.h"
@@ -170,6 +171,9 @@ int run(const Options& options) {
   if (!denying) return complain(denying.error());
   const auto prober = start_prober(*config);
   if (!prober) return complain(prober.error());
+  if (*prober) {
+    agent.also_show([from = prober->get()] { return prober::samples_of(*from->report()); });
+  }
   const std::string address = listen_address(options, *config);
   const auto pages = pages_of(agent, prober->get(), config->metrics);
   const auto served = open_pages(address, pages);
