@@ -143,6 +143,8 @@ class MetricsTest(unittest.TestCase):
         wait_for_names(f"{LINK} named", others | {(LINK, "both")})
         print(f"{LINK} named by Prometheus after {time.monotonic() - cut:.1f} s")
         self.assertEqual(self.mapped(), others | {(LINK, "both")})
+        top = json.loads(run(*self.lab.command("exec", "h1", "--", "mrc", "top", "--once", "--json")))
+        self.assertEqual([bad["link"] for bad in top["worst_links"]], [LINK], "by the agent's socket")
         self.wait_for("an alert for it", 'ALERTS{alertname="OpenmrcBadLink"}',
                       lambda found: (LINK,) in found, labels=("element",))
         self.lab.run("heal", LINK)

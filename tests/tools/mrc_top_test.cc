@@ -112,6 +112,41 @@ TEST(TopView, IsTextOf80ColumnsAndAsManyRowsAsThereAre) {
   EXPECT_EQ(std::ranges::count(text_of(seen(), {.rows = 5}), '\n'), 5);
 }
 
+std::string bad_link(const char* metric, const char* link, const char* value) {
+  return std::string("openmrc_bad_link_") + metric + "{plane=\"0\",link=\"" + link +
+         "\",direction=\"up\"} " + value + "\n";
+}
+
+TEST(TopView, HasALineForEachLinkThatTheMapperFindsBadTheWorstFirst) {
+  const std::string now = std::string(kNow) + "openmrc_bad_links{plane=\"0\"} 2\n" +
+                          "openmrc_bad_links{plane=\"1\"} 1\n" +
+                          bad_link("loss_ratio", "p0.t0-0/up1", "0.01") +
+                          bad_link("loss_ratio", "p0.t0-0/up2", "0.375") +
+                          bad_link("probes_sent_total", "p0.t0-0/up2", "142") +
+                          bad_link("probes_lost_total", "p0.t0-0/up2", "54") +
+                          bad_link("seconds", "p0.t0-0/up2", "14.42");
+  const View view = compare(Exposition(kBefore), Exposition(now), 2);
+  EXPECT_EQ(view.planes.size(), 3U) << "a link is not a plane";
+  const std::string text = text_of(view, {});
+  const std::size_t worst =
+      text.find("p0.t0-0/up2        up            38 %          54 of 142   14.4 s\n");
+  ASSERT_NE(worst, std::string::npos) << text;
+  EXPECT_GT(text.find("p0.t0-0/up1"), worst);
+  EXPECT_NE(text.find("and 1 more\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(json_of(view));
+  EXPECT_EQ(json["bad_links"], 3);
+  EXPECT_EQ(json["worst_links"][0]["link"], "p0.t0-0/up2");
+  EXPECT_EQ(json["worst_links"][0]["probes_lost"], 54);
+}
+
+TEST(TopView, SaysThatNoLinkIsBadOnlyIfSomebodyLooks) {
+  EXPECT_EQ(text_of(seen(), {}).find("bad link"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(json_of(seen()))["bad_links"].is_null());
+  const std::string now = std::string(kNow) + "openmrc_bad_links{plane=\"0\"} 0\n";
+  const View view = compare(Exposition(kBefore), Exposition(now), 2);
+  EXPECT_NE(text_of(view, {}).find("bad links      none\n"), std::string::npos);
+}
+
 TEST(TopView, IsJson) {
   const auto json = nlohmann::json::parse(json_of(seen()));
   EXPECT_EQ(json["host"], "h0");
