@@ -55,7 +55,9 @@ def configuration():
                                for host in HOSTS]}]})
 
 
-class MetricsTest(unittest.TestCase):
+class Watched(unittest.TestCase):
+    """A lab with agents on all hosts, and Prometheus on one."""
+
     lab = None
     mrcd = None
 
@@ -117,6 +119,8 @@ class MetricsTest(unittest.TestCase):
                                                   str(JOB_S), "--quiet"))
                 for client, server in PAIRS.items()}
 
+
+class MetricsTest(Watched):
     def check_metrics(self):
         for host in HOSTS:
             text = self.fetch(f"http://{address_of(host)}/metrics")
@@ -206,10 +210,10 @@ def main():
         if shutil.which(program) is None:
             print(f"needs {program}: scripts/install-deps test")
             sys.exit(77)
-    MetricsTest.mrcd = os.path.abspath(arguments.mrcd)
+    Watched.mrcd = os.path.abspath(arguments.mrcd)
 
     def use(lab):
-        MetricsTest.lab = lab
+        Watched.lab = lab
     labs.run_tests(use, os.path.abspath(arguments.mrc), "srv6", "50mbit", others)
 
 
