@@ -67,6 +67,9 @@ class Agent {
 
   // Processes that publish their counters. Any thread may use it.
   [[nodiscard]] Publishers& publishers() { return publishers_; }
+  // What else is shown to those who monitor, by any thread. Set before anybody asks.
+  using MoreSamples = std::function<std::vector<host::Sample>()>;
+  void also_show(MoreSamples more) { more_samples_ = std::move(more); }
   // For monitoring; any thread may ask. A port that is being changed may be as it was.
   [[nodiscard]] std::vector<host::Sample> samples(std::size_t processes_max);
 
@@ -117,6 +120,7 @@ class Agent {
   std::atomic<std::uint64_t> client_count_ = 0;
   std::atomic<std::uint32_t> disabled_ports_ = 0;  // bit n: port n, for those who monitor
   Publishers publishers_;
+  MoreSamples more_samples_{};
 };
 
 }  // namespace openmrc::libmrc

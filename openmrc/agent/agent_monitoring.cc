@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the agent answers to those who monitor.
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -44,7 +46,9 @@ std::vector<host::Sample> Agent::samples(std::size_t processes_max) {
          .enabled = (disabled >> (i + 1) & 1) == 0,
          .name = i < names_.interfaces.size() ? names_.interfaces[i] : std::string{}});
   }
-  return agent_samples(facts, publishers_, processes_max);
+  std::vector<host::Sample> samples = agent_samples(facts, publishers_, processes_max);
+  if (more_samples_) std::ranges::move(more_samples_(), std::back_inserter(samples));
+  return samples;
 }
 
 Reply Agent::do_request(Client& /*client*/, const PublishMetrics& /*request*/,

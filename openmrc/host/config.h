@@ -53,11 +53,14 @@ struct FaultConfig {
   std::uint64_t seed = 1;
 };
 
-// What monitoring sees. The agent serves it, if at all, to whoever may reach the address.
+// The node's agent, mrcd.
+struct AgentConfig {
+  std::string listen{};  // ADDRESS:PORT of its pages over HTTP; empty: none
+};
+
+// What monitoring sees.
 struct MetricsConfig {
-  bool publish = true;   // this process's counters to the agent
-  bool enabled = false;  // mrcd serves them over HTTP
-  std::string address = "127.0.0.1:9917";
+  bool publish = true;    // this process's counters to the agent
   bool processes = true;  // series for each process, beside those of the host
 };
 
@@ -69,8 +72,7 @@ struct MapperConfig {
   double least_loss = 1e-4;
   Duration hold = seconds(1);
   std::uint16_t udp_port = 18517;
-  std::string page{};  // ADDRESS:PORT of an HTTP page; empty: none
-  bool deny = false;   // EVs of links that are bad
+  bool deny = false;  // EVs of links that are bad
 };
 
 // Queue pairs of verbs.
@@ -97,6 +99,7 @@ struct Config {
   std::optional<std::string> capture{};  // a pcapng file of all packets
   std::optional<FaultConfig> faults{};
   VerbsConfig verbs{};
+  AgentConfig agent{};
   MetricsConfig metrics{};
   MapperConfig mapper{};
   std::filesystem::path file{};  // where it was read from

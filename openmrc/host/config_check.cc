@@ -50,7 +50,7 @@ class Checker {
     check_limits();
     take_icrc();
     if (has("capture.file")) config_.capture = draft_.capture;
-    check_metrics();
+    check_agent();
     check_faults();
     check_mapper();
   }
@@ -332,10 +332,11 @@ class Checker {
     config_.send_icrc = draft_.icrc != Icrc::kOff;
   }
 
-  void check_metrics() {
-    if (is_listen_address(config_.metrics.address)) return;
-    fail("metrics.address", fmt::format("\"{}\" is no address and port, such as 127.0.0.1:9917",
-                                        config_.metrics.address));
+  void check_agent() {
+    const std::string& listen = config_.agent.listen;
+    if (!is_valid("agent.listen") || is_listen_address(listen)) return;
+    fail("agent.listen",
+         fmt::format("\"{}\" is no address and port, such as 127.0.0.1:9917 or [::]:9917", listen));
   }
 
   void check_faults() {
@@ -360,11 +361,6 @@ class Checker {
     }
     if (mapper.enabled && mapper.udp_port == config_.transport.udp_port.raw()) {
       fail("mapper.udp_port", "is the port of data: choose another");
-    }
-    if (is_valid("mapper.page") && !is_listen_address(mapper.page)) {
-      fail("mapper.page", fmt::format("must be an address and a port, as in \"127.0.0.1:9471\" or "
-                                      "\"[::]:9471\", not \"{}\"",
-                                      mapper.page));
     }
   }
 

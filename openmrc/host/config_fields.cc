@@ -71,11 +71,10 @@ void add_surroundings(std::vector<Field>& fields, Draft& draft) {
   exchange.duration("timeout", draft.config.exchange_timeout, milliseconds(1), seconds(3600));
 
   Section(fields, "verbs").flag("in_order_placement", draft.config.verbs.in_order_placement);
+  Section(fields, "agent").text("listen", draft.config.agent.listen).otherwise = "nowhere";
 
   Section metrics(fields, "metrics");
   metrics.flag("publish", draft.config.metrics.publish);
-  metrics.flag("enabled", draft.config.metrics.enabled);
-  metrics.text("address", draft.config.metrics.address);
   metrics.flag("processes", draft.config.metrics.processes);
 
   Section(fields, "capture").text("file", draft.capture).otherwise = "no capture";
@@ -98,7 +97,6 @@ void add_mapper(std::vector<Field>& fields, MapperConfig& config) {
   mapper.share("least_loss", config.least_loss);
   mapper.duration("hold", config.hold, Duration(0), seconds(3600));
   mapper.whole("udp_port", config.udp_port, 1, kPortMax);
-  mapper.text("page", config.page).otherwise = "no page";
   mapper.flag("deny", config.deny);
 }
 

@@ -176,10 +176,10 @@ port = 18516
 timeout = "3s"
 [verbs]
 in_order_placement = false
+[agent]
+listen = "[::1]:9000"
 [metrics]
 publish = false
-enabled = true
-address = "[::1]:9000"
 processes = false
 [capture]
 file = "x.pcapng"
@@ -215,8 +215,7 @@ seed = 9
   EXPECT_EQ(config->exchange_timeout, seconds(3));
   EXPECT_FALSE(config->verbs.in_order_placement);
   EXPECT_FALSE(config->metrics.publish);
-  EXPECT_TRUE(config->metrics.enabled);
-  EXPECT_EQ(config->metrics.address, "[::1]:9000");
+  EXPECT_EQ(config->agent.listen, "[::1]:9000");
   EXPECT_FALSE(config->metrics.processes);
   EXPECT_EQ(config->capture, "x.pcapng");
   ASSERT_TRUE(config->faults);
@@ -454,12 +453,10 @@ TEST(Config, HasAMapperThatIsOffUnlessItIsAskedFor) {
   const auto config = parse_config(with("mode = \"usid\"\n", with(kFabric, R"([mapper]
 enabled = true
 rounds_per_second = 100
-page = "127.0.0.1:9471"
 )")));
   ASSERT_TRUE(config);
   EXPECT_TRUE(config->mapper.enabled);
   EXPECT_EQ(config->mapper.rounds_per_second, 100u);
-  EXPECT_EQ(config->mapper.page, "127.0.0.1:9471");
   EXPECT_FALSE(config->mapper.deny);
 }
 
@@ -471,8 +468,14 @@ TEST(Config, RefusesAMapperThatCannotWork) {
   };
   EXPECT_NE(of_fabric("[mapper]\nenabled = true\nudp_port = 4791\n").find("is the port of data"),
             std::string::npos);
-  EXPECT_NE(of_fabric("[mapper]\npage = \"9471\"\n").find("must be an address and a port"),
-            std::string::npos);
+}
+
+TEST(Config, RefusesToListenWhereNobodyCan) {
+  EXPECT_EQ(parse_config(kUdp)->agent.listen, "");
+  for (const char* address : {"9917", "localhost:9917", "127.0.0.1"}) {
+    const auto text = std::string("[agent]\nlisten = \"") + address + "\"\n";
+    EXPECT_NE(faults_of(with(kUdp, text)).find("is no address and port"), std::string::npos);
+  }
 }
 
 TEST_F(ConfigFile, MayNotBeADirectoryOrHuge) {

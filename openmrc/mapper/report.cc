@@ -125,6 +125,15 @@ std::optional<Direction> direction_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool read_uplinks(const Json& list, MapReport& into) {
+  for (const Json& each : list) {
+    Reader reader(each);
+    into.uplinks.push_back(reader.tally());
+    if (!reader.is_good()) return false;
+  }
+  return into.uplinks.size() == into.shape.planes;
+}
+
 bool read_links(const Json& list, const fabric::Fabric& fabric, MapReport& into) {
   for (const Json& each : list) {
     Reader reader(each);
@@ -167,9 +176,11 @@ MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t s
                    .rounds_per_second = mapper.settings().rounds_per_second,
                    .counters = mapper.counters(),
                    .send_failures = send_failures};
+  report.uplinks.resize(report.shape.planes);
   for (const LinkTally& each : mapper.judge().tallies()) {
     const bool is_own = each.link.kind == fabric::LinkId::Kind::kHost;
     if (is_own || each.tally.lost > 0) report.links.push_back(each);
+    if (!is_own) report.uplinks[each.link.plane.raw()] += each.tally;
   }
   for (const Verdict& each : mapper.judge().verdicts()) {
     report.bad.push_back({.link = each.link,
@@ -194,6 +205,10 @@ std::string to_json(const MapReport& report) {
             {"send_failures", report.send_failures}};
   for (const CounterName& each : kCounters) {
     json["counters"][each.name] = report.counters.*each.member;
+  }
+  json["uplinks"] = Json::array();
+  for (const Tally& each : report.uplinks) {
+    json["uplinks"].push_back({{"sent", each.sent}, {"lost", each.lost}});
   }
   json["links"] = Json::array();
   for (const LinkTally& each : report.links) {
@@ -230,10 +245,11 @@ Result<MapReport, std::string> parse_report(std::string_view text) {
   Reader counters(reader.member("counters", Json::value_t::object));
   for (const CounterName& each : kCounters)
     report.counters.*each.member = counters.whole(each.name);
+  const Json& uplinks = reader.member("uplinks", Json::value_t::array);
   const Json& links = reader.member("links", Json::value_t::array);
   const Json& bad = reader.member("bad", Json::value_t::array);
-  if (!reader.is_good() || !counters.is_good() || !read_links(links, fabric, report) ||
-      !read_bad(bad, fabric, report)) {
+  if (!reader.is_good() || !counters.is_good() || !read_uplinks(uplinks, report) ||
+      !read_links(links, fabric, report) || !read_bad(bad, fabric, report)) {
     return failure(std::string("the page is damaged"));
   }
   return report;

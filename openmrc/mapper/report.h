@@ -34,6 +34,7 @@ struct MapReport {
   std::uint32_t rounds_per_second = 0;
   MapperCounters counters{};
   std::uint64_t send_failures = 0;
+  std::vector<Tally> uplinks{};    // of the host's T0, all together, by plane
   std::vector<LinkTally> links{};  // that have lost something, and the host's own
   std::vector<BadLink> bad{};
 };

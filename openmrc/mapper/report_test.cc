@@ -36,6 +36,11 @@ TEST(MapReport, ComesBackFromItsPage) {
   EXPECT_NEAR(static_cast<double>(back->bad[0].age.raw()),
               static_cast<double>(report.bad[0].age.raw()), 1e3);
   EXPECT_EQ(back->links.size(), report.links.size());
+  EXPECT_EQ(back->uplinks, report.uplinks);
+  ASSERT_EQ(report.uplinks.size(), 4u);
+  EXPECT_GT(report.uplinks[2].lost, 0u);
+  EXPECT_EQ(report.uplinks[1].lost, 0u);
+  EXPECT_GT(report.uplinks[1].sent, 0u);
 }
 
 TEST(MapReport, HasTheHostsOwnLinksAndThoseThatLost) {

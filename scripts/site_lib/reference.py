@@ -81,6 +81,7 @@ def counter_table(source, prefix, families):
 def counters_page():
     metrics = (ROOT / "openmrc/host/metrics.cc").read_text(encoding="utf-8")
     agent = (ROOT / "openmrc/agent/agent_metrics.cc").read_text(encoding="utf-8")
+    mapper = (ROOT / "openmrc/prober/map_metrics.cc").read_text(encoding="utf-8")
     planes, gauges = named_of(metrics, "kPlaneMetrics"), named_of(metrics, "kGaugeMetrics")
     core, datapath = (families_of(metrics, name) for name in ("kCoreFamilies", "kDatapathFamilies"))
     others = OTHER_METRIC.findall(metrics)
@@ -96,6 +97,8 @@ def counters_page():
         "## Host and agent", "", table(["metric", "says"], [
             *([f"`openmrc_{name}`", text] for name, text in gauges),
             *([f"`{name}`", text] for name, text in OTHER_METRIC.findall(agent))]),
+        "## Mapper", "", table(["metric", "says"],
+                               [[f"`{name}`", text] for name, text in OTHER_METRIC.findall(mapper)]),
         "## Sending and receiving", "", counter_table("openmrc/datapath/counters.def", "openmrc_datapath_", datapath),
         "## Packets that are not valid", "",
         f"`{rejected}{{reason=\"...\"}}`; [The wire format](../protocol/wire.md) has the rules. What a switch counts is in "

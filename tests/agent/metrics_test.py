@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 from mrcd import CONFIG, Agent, free_port, parse_metrics
@@ -45,7 +46,7 @@ class MetricsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.address = f"127.0.0.1:{free_port()}"
-        self.agent = Agent(MRCD, self.folder, options=("--metrics", self.address))
+        self.agent = Agent(MRCD, self.folder, options=("--listen", self.address))
         self.addCleanup(self.agent.kill)
 
     def text(self):
@@ -84,12 +85,12 @@ class MetricsTest(unittest.TestCase):
     def test_are_configured(self):
         self.agent.options = ()
         (self.folder / "openmrc.toml").write_text(
-            CONFIG + f'[metrics]\nenabled = true\naddress = "{self.address}"\n')
+            CONFIG + f'[agent]\nlisten = "{self.address}"\n')
         self.agent.start()
         self.assertIn('openmrc_host_info{host="here"}', self.scrape())
 
     def test_without_an_address_are_for_this_host_alone(self):
-        self.agent.options = ("--metrics",)
+        self.agent.options = ("--listen",)
         with socket.socket() as other:
             try:
                 other.bind(("127.0.0.1", 9917))
@@ -98,16 +99,41 @@ class MetricsTest(unittest.TestCase):
         self.agent.start()
         self.assertIn("http://127.0.0.1:9917/metrics", self.agent.process.stdout.readline())
 
+    def test_are_served_over_both_versions_of_ip(self):
+        self.address = f"[::1]:{free_port()}"
+        self.agent.options = ("--listen", self.address)
+        self.agent.start()
+        self.assertEqual(self.scrape()["openmrc_processes"], 0)
+        self.agent.kill()
+        port = free_port()
+        self.agent.options = ("--listen", f"[::]:{port}")  # all of both
+        self.agent.start()
+        for self.address in (f"[::1]:{port}", f"127.0.0.1:{port}"):
+            self.assertEqual(self.scrape()["openmrc_processes"], 0)
+
+    def test_are_for_reading_only_and_other_pages_are_not_there(self):
+        def status(path, method="GET"):
+            request = urllib.request.Request(f"http://{self.address}{path}", method=method)
+            try:
+                with urllib.request.urlopen(request, timeout=SOON_S) as page:
+                    return page.status
+            except urllib.error.HTTPError as error:
+                return error.code
+        self.agent.start()
+        self.assertEqual([status("/metrics"), status("/metrics", "POST"), status("/"),
+                          status("/map"), status("/../etc/passwd")], [200, 405, 404, 404, 404],
+                         "no mapper, so no /map")
+
     def test_say_why_they_cannot_be_served(self):
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
-            self.agent.options = ("--metrics", f"127.0.0.1:{other.getsockname()[1]}")
+            self.agent.options = ("--listen", f"127.0.0.1:{other.getsockname()[1]}")
             taken = self.agent.run()
         self.assertEqual(taken.returncode, 1)
-        self.assertIn("cannot serve metrics at 127.0.0.1:", taken.stderr)
+        self.assertIn("cannot serve HTTP at 127.0.0.1:", taken.stderr)
         self.assertIn("fix: ", taken.stderr)
-        self.agent.options = ("--metrics", "9917")
+        self.agent.options = ("--listen", "9917")
         self.assertIn("9917 is no address and port", self.agent.run().stderr)
 
     def test_pass_the_check_of_promtool(self):

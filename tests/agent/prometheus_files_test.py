@@ -30,14 +30,16 @@ NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 OURS = re.compile(r"(?:[a-z_]+:)?(?:openmrc|process)_[a-z0-9_]+(?::\w+)?|\bup\b|\bALERTS\b")
 # Of series that Prometheus makes itself.
 ITS_OWN = {"up", "ALERTS"}
-LABEL = re.compile(r'\b(reason|state)=(~?)"([^"]+)"')
+LABEL = re.compile(r'\b(reason|state|tier|direction)!?=(~?)"([^"]+)"')
+# A mapper needs a network to find something in, so what it says is read from here.
+MAPPER = [ROOT / "openmrc/prober/map_metrics.cc", ROOT / "openmrc/mapper/report.cc"]
 
 
 def scraped():
     """Names of metrics, and values of labels, of an agent with a process."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"127.0.0.1:{free_port()}"
-        agent = Agent(MRCD, folder, options=("--metrics", address))
+        agent = Agent(MRCD, folder, options=("--listen", address))
         agent.start()
         publisher = subprocess.Popen([PUBLISHER, str(agent.socket), "1"], stdout=subprocess.PIPE)
         try:
@@ -53,7 +55,11 @@ def scraped():
             publisher.communicate()
             agent.kill()
     names = {NAME.match(series)[0] for series in parse_metrics(text)}
-    return names, set(re.findall(r'\b(reason|state)="([^"]+)"', text))
+    mapper = "".join(file.read_text(encoding="utf-8") for file in MAPPER)
+    names |= set(re.findall(r'\.name = "(openmrc_\w+)"', mapper))
+    words = set(re.findall(r'"(\w+)"', mapper))
+    values = {(label, word) for label in ("tier", "direction") for word in words}
+    return names, values | set(re.findall(r'\b(reason|state)="([^"]+)"', text))
 
 
 def rules_of(file):

@@ -181,6 +181,9 @@ class Verify(Emitted):
                 ([SMALL, "--lab", "x"], "give either a FILE or --lab NAME"),
                 ([SMALL, "--run", "true"], "--run must have {device} in it"),
                 ([SMALL, "--run", "true", "--device", "h99"], "'h99': no such host"),
+                ([SMALL, "--kind", "sonic"], "--kind sonic needs --dump"),
+                ([SMALL, "--dump", "."], "needs --dump, which is for frr"),
+                ([SMALL, "--kind", "sonic", "--dump", ".", "--device", "h0"], "h0 is no switch"),
                 (["--lab", "nowhere"], "no lab 'nowhere'")]:
             done = mrc("verify", *arguments)
             self.assertEqual(done.returncode, 1, arguments)
@@ -195,6 +198,48 @@ class Verify(Emitted):
             self.assertIn("h3         silent   ", done.stdout)
             self.assertIn(words, done.stdout)
             self.assertIn("0 differences on 0 of 1 device; 1 could not be asked.", done.stdout)
+
+    def verify_sonic(self, folder):
+        done = mrc("verify", SMALL, "--kind", "sonic", "--dump", folder, "--json")
+        return json.loads(done.stdout)
+
+    def test_databases_of_sonic_are_compared_and_the_layer_is_named(self):
+        folder = self.emit("sonic")
+        switches = [path.parent for path in folder.glob("p*/config_db.json")]
+        for switch in switches:
+            self.write_databases(switch)
+        self.assertEqual(self.verify_sonic(folder),
+                         {"devices": len(switches), "findings": [], "silent": []})
+        (switches[0] / "appl_db.json").unlink()
+        lost = json.loads((switches[1] / "asic_db.json").read_text())
+        lost.pop(next(key for key in lost if "fcbb:bb00:8" in key or "fcbb:bb00:4" in key))
+        (switches[1] / "asic_db.json").write_text(json.dumps(lost))
+        answer = self.verify_sonic(folder)
+        self.assertEqual([one["device"] for one in answer["silent"]], [switches[0].name])
+        self.assertEqual([(one["device"], one["difference"]) for one in answer["findings"]],
+                         [(switches[1].name, "missing")])
+        self.assertIn("orchagent", answer["findings"][0]["layer"])
+
+    @staticmethod
+    def write_databases(switch):
+        """What SONiC makes of its configuration, as sonic-db-dump prints it."""
+        def entry(fields):
+            return {"expireat": 1.0, "ttl": -0.001, "type": "hash", "value": fields}
+        config = json.loads((switch / "config_db.json").read_text())
+        appl, asic = {}, {}
+        for key, fields in config["STATIC_ROUTE"].items():
+            prefix = key.split("|")[1]
+            appl[f"ROUTE_TABLE:{prefix}"] = entry({"nexthop": "", "ifname": "", "protocol": "static",
+                                                   **fields})
+            asic[f'ASIC_STATE:SAI_OBJECT_TYPE_ROUTE_ENTRY:{{"dest":"{prefix}","vr":"oid:0x3"}}'] = {}
+        for key in config["SRV6_MY_SIDS"]:
+            sid = key.split("|")[1].split("/")[0]
+            appl[f"SRV6_MY_SID_TABLE:32:16:0:0:{sid}"] = entry({"action": "un"})
+            asic["ASIC_STATE:SAI_OBJECT_TYPE_MY_SID_ENTRY:" + json.dumps(
+                {"args_len": "0", "function_len": "0", "locator_block_len": "32",
+                 "locator_node_len": "16", "sid": sid})] = {}
+        (switch / "appl_db.json").write_text(json.dumps(appl))
+        (switch / "asic_db.json").write_text(json.dumps(asic))
 
     def test_an_empty_device_lacks_everything(self):
         done = self.ask("echo '[]'")

@@ -23,7 +23,7 @@ from lab import Lab
 ROUNDS = 200
 START_MAX_S = 20
 HEAL_MAX_S = 60
-PORT = 9471
+PORT = 9917
 RACKS, UPLINKS, PLANES, HOSTS_PER_RACK = 2, 2, 4, 2
 
 # kind: loss, what breaks it, seconds in which it must be named
@@ -74,7 +74,8 @@ class Agents:
         config = pathlib.Path(f"/run/openmrc/labs/{self.lab.name}/{host}/openmrc.toml").read_text(
             encoding="utf-8")
         config += (f"[mapper]\nenabled = true\nrounds_per_second = {ROUNDS}\n"
-                   f"page = \"[::]:{PORT}\"\ndeny = {'true' if host == 'h0' else 'false'}\n")
+                   f"deny = {'true' if host == 'h0' else 'false'}\n"
+                   f"[agent]\nlisten = \"[::]:{PORT}\"\n")
         file = self.folder / f"{host}.toml"
         file.write_text(config, encoding="utf-8")
         # Not by `mrc lab exec`, so that the process that is stopped is the agent.
@@ -83,10 +84,7 @@ class Agents:
             ["ip", "netns", "exec", space, self.mrcd, "--config", file, "--socket",
              self.socket(host), "--state", self.folder / f"{host}.json"],
             text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        for _ in range(2):
-            if "serves" in process.stdout.readline():
-                break
-        else:
+        if "serves" not in process.stdout.readline():
             sys.exit(f"mrcd of {host} did not start")
         self.processes[host] = process
 

@@ -4,7 +4,8 @@
 
 It runs on one of them, with the rules of examples/prometheus, and reaches the others by the lab's
 management network. What it has recorded must name the host and the plane, its counters
-must not go back when a job is killed, and its alert must fire.
+must not go back when a job is killed, and its alert must fire. Of a link between switches that loses
+packets, its rules must name the same link and direction as `mrc map`.
 
     metrics.py --mrc build/dev/tools/mrc --mrcd build/dev/tools/mrcd
 """
@@ -32,6 +33,8 @@ JOB_S = 110
 SOON_S = 30
 PORT = 9917
 LOSS = 0.05
+LINK = "p3.t0-0/up1"
+PROBES = 100  # rounds a second
 
 
 def run(*command):
@@ -39,8 +42,7 @@ def run(*command):
 
 
 def address_of(host):
-    """Of IPv4: Debian 12's civetweb, by which mrcd serves, has no IPv6."""
-    return f"10.255.0.{HOSTS.index(host) + 1}:{PORT}"
+    return f"{host}:{PORT}"
 
 
 def configuration():
@@ -53,7 +55,9 @@ def configuration():
                                for host in HOSTS]}]})
 
 
-class MetricsTest(unittest.TestCase):
+class Watched(unittest.TestCase):
+    """A lab with agents on all hosts, and Prometheus on one."""
+
     lab = None
     mrcd = None
 
@@ -63,11 +67,19 @@ class MetricsTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         for host in HOSTS:
             self.start(self.lab.start_program(host, self.mrcd, "--state", f"{folder.name}/{host}.json",
-                                              "--metrics", f"0.0.0.0:{PORT}"))
+                                              "--listen", f"[::]:{PORT}", "--config",
+                                              self.config_of(host)))
         (self.folder / "prometheus.yml").write_text(configuration())
         self.start(self.lab.start_program(
             WATCHER, "prometheus", f"--config.file={self.folder}/prometheus.yml", "--log.level=error",
             f"--storage.tsdb.path={self.folder}/data", "--web.listen-address=127.0.0.1:9090"))
+
+    def config_of(self, host):
+        """The lab's own, with the mapper."""
+        text = pathlib.Path(f"/run/openmrc/labs/{self.lab.name}/{host}/openmrc.toml").read_text()
+        file = self.folder / f"{host}.toml"
+        file.write_text(f"{text}[mapper]\nenabled = true\nrounds_per_second = {PROBES}\n")
+        return str(file)
 
     def start(self, process):
         def end():
@@ -79,19 +91,19 @@ class MetricsTest(unittest.TestCase):
     def fetch(self, url):
         return run(*self.lab.command("exec", WATCHER, "--", "curl", "-sf", url))
 
-    def query(self, expression):
-        """Values by (instance, plane), as far as they have these labels."""
+    def query(self, expression, labels=("instance", "plane")):
+        """Values by the values of labels, as far as a series has these."""
         url = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": expression})
         answer = json.loads(self.fetch(url))
-        return {(each["metric"].get("instance"), each["metric"].get("plane")): float(each["value"][1])
+        return {tuple(each["metric"].get(label) for label in labels): float(each["value"][1])
                 for each in answer["data"]["result"]}
 
-    def wait_for(self, what, expression, condition, seconds=SOON_S):
+    def wait_for(self, what, expression, condition, seconds=SOON_S, **options):
         end = time.monotonic() + seconds
         found = None
         while time.monotonic() < end:
             try:
-                found = self.query(expression)
+                found = self.query(expression, **options)
                 if condition(found):
                     return found
             except subprocess.CalledProcessError:
@@ -107,6 +119,8 @@ class MetricsTest(unittest.TestCase):
                                                   str(JOB_S), "--quiet"))
                 for client, server in PAIRS.items()}
 
+
+class MetricsTest(Watched):
     def check_metrics(self):
         for host in HOSTS:
             text = self.fetch(f"http://{address_of(host)}/metrics")
@@ -114,6 +128,31 @@ class MetricsTest(unittest.TestCase):
                                      capture_output=True, check=False)
             self.assertEqual(checked.returncode, 0, f"{host}: {checked.stdout}{checked.stderr}")
             print(f"{host}: {sum(not line.startswith('#') for line in text.splitlines())} series")
+
+    def mapped(self):
+        """What `mrc map` names, with the direction."""
+        done = subprocess.run(self.lab.command("exec", WATCHER, "--", "mrc", "map", "--json",
+                                               *map(address_of, HOSTS)),
+                              capture_output=True, text=True, timeout=60, check=False)
+        return {(bad["name"], bad["direction"]) for bad in json.loads(done.stdout)["bad"]}
+
+    def check_link_between_switches(self, others):
+        """Beside others that are bad."""
+        def wait_for_names(what, names):
+            self.wait_for(what, "element:openmrc_bad_element_loss:avg",
+                          lambda found: set(found) == names, labels=("element", "direction"))
+        wait_for_names("others named", others)
+        self.lab.run("cut", LINK, "--silent", "--loss", "20%")
+        cut = time.monotonic()
+        wait_for_names(f"{LINK} named", others | {(LINK, "both")})
+        print(f"{LINK} named by Prometheus after {time.monotonic() - cut:.1f} s")
+        self.assertEqual(self.mapped(), others | {(LINK, "both")})
+        top = json.loads(run(*self.lab.command("exec", "h1", "--", "mrc", "top", "--once", "--json")))
+        self.assertEqual([bad["link"] for bad in top["worst_links"]], [LINK], "by the agent's socket")
+        self.wait_for("an alert for it", 'ALERTS{alertname="OpenmrcBadLink"}',
+                      lambda found: (LINK,) in found, labels=("element",))
+        self.lab.run("heal", LINK)
+        wait_for_names("good again", others)
 
     def test_prometheus_sees_who_loses_and_whose_port_is_down(self):
         jobs = self.start_jobs()
@@ -148,6 +187,7 @@ class MetricsTest(unittest.TestCase):
         self.assertGreater(self.query('openmrc_plane_sent_bytes_total{instance="h1",plane="0"}')
                            [("h1", "0")], 0)
 
+        self.check_link_between_switches({("p1.t0-0/down0", "unknown")})
         self.wait_for("the alert firing",
                       'ALERTS{alertname="OpenmrcPortDown",alertstate="firing"}',
                       lambda found: set(found) == {("h0", "1")}, 75)
@@ -170,10 +210,10 @@ def main():
         if shutil.which(program) is None:
             print(f"needs {program}: scripts/install-deps test")
             sys.exit(77)
-    MetricsTest.mrcd = os.path.abspath(arguments.mrcd)
+    Watched.mrcd = os.path.abspath(arguments.mrcd)
 
     def use(lab):
-        MetricsTest.lab = lab
+        Watched.lab = lab
     labs.run_tests(use, os.path.abspath(arguments.mrc), "srv6", "50mbit", others)
 
 

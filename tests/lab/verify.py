@@ -5,14 +5,17 @@ than what follows from it, and to name commands that fix it. On a healthy lab it
 import argparse
 import json
 import os
+import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 SETTLED_S = 5
 T0, T1, HOST = "p0.t0-0", "p1.t1-1", "h0"
+SWITCHES = [f"p{plane}.{tier}-{i}" for plane in range(2) for tier in ("t0", "t1") for i in range(2)]
 OWN = "fcbb:bb00:4000::/48"
 UN = f"route replace {OWN} encap seg6local"
 SHIFT = "flavors next-csid lblen 32 nflen 16"
@@ -199,6 +202,7 @@ class Verify(unittest.TestCase):
     def test_mistakes_of_a_lab_from_frr(self):
         with Lab(self.mrc, "frr") as lab:
             self.assertEqual(lab.verify(), ({"devices": 12, "findings": [], "silent": []}, 0))
+            self.check_dumps(lab)
             run_mistakes(self, lab, WITH_FRR)
             for name, (device, line, mistake) in WITH_FRR_FOUND_ONLY.items():
                 with self.subTest(name):
@@ -206,6 +210,29 @@ class Verify(unittest.TestCase):
                     found = [one["mistake"] for one in soon(lab, lambda found, mistake=mistake: mistake
                                                             in [one["mistake"] for one in found])[0]]
                     self.assertIn(mistake, found)
+
+    def check_dumps(self, lab):
+        """FRR's own tables, from files, tell the same."""
+        def found():
+            with tempfile.TemporaryDirectory() as folder:
+                for switch in SWITCHES:
+                    path = pathlib.Path(folder) / switch / "routes.json"
+                    path.parent.mkdir()
+                    path.write_text(lab.shell(switch, "!vtysh -c 'show ipv6 route json'").stdout)
+                done = subprocess.run([self.mrc, "fabric", "verify",
+                                       f"/run/openmrc/labs/{lab.name}/fabric.toml", "--kind", "frr-8.4",
+                                       "--dump", folder, "--json"],
+                                      capture_output=True, text=True, timeout=60, check=False)
+            return json.loads(done.stdout)
+        self.assertEqual(found(), {"devices": len(SWITCHES), "findings": [], "silent": []})
+        device, line, mistake = WITH_FRR["route is missing"]
+        self.assertEqual(lab.shell(device, line).returncode, 0)
+        soon(lab, bool)
+        findings = found()["findings"]
+        self.assertEqual([(one["device"], one["mistake"]) for one in findings], [(device, mistake)])
+        self.assertEqual(findings[0]["layer"], "zebra does not have it: staticd")
+        self.assertEqual(lab.shell(device, "!" + findings[0]["fix"]).returncode, 0)
+        self.assertEqual(soon(lab, lambda found: not found), ([], 0))
 
     def test_a_fabric_file_and_a_prefix_are_as_good_as_a_lab(self):
         with Lab(self.mrc, "lab") as lab:

@@ -126,7 +126,7 @@ class Bare(unittest.TestCase):
         # What they depend on comes first, so that what is left at the end is theirs.
         machine.install("systemd", "libibverbs-dev", "iproute2", "nftables", "procps", "libfmt-dev",
                         "libisal-dev", "libssl-dev", "libtomlplusplus-dev", "nlohmann-json3-dev",
-                        "libmicrohttpd12", "libprometheus-cpp-pull1.0")
+                        "libmicrohttpd12", "libprometheus-cpp-core1.0")
         before = machine.files()
         machine.install(deb(*WHERE))
         for package, files in WHERE.items():

@@ -19,9 +19,11 @@ COUNTERS = ("rounds", "sent", "replied", "late", "repeated", "foreign", "rounds_
 
 
 def page(index, bad=(), fabric=None):
+    shape = fabric or FABRIC
     return json.dumps({
-        "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": fabric or FABRIC,
+        "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": shape,
         "rounds_per_second": 10, "send_failures": 0, "counters": dict.fromkeys(COUNTERS, 0),
+        "uplinks": [{"sent": 0, "lost": 0}] * shape["planes"],
         "links": [], "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
                               "for_seconds": 3.5} for link in bad]}).encode()
 
@@ -126,7 +128,7 @@ class MrcMap(unittest.TestCase):
         self.assertIn("h1: left out", done.stdout)
 
     def test_words_that_are_no_agents_are_refused(self):
-        for words in ([], ["h0:port"], ["http://"], [":9471"], ["h0 h1"]):
+        for words in ([], ["h0:port"], ["http://"], [":9917"], ["h0 h1"]):
             with self.subTest(words):
                 done = self.run_map(*words)
                 self.assertEqual(done.returncode, 1)

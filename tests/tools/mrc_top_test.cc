@@ -112,6 +112,41 @@ TEST(TopView, IsTextOf80ColumnsAndAsManyRowsAsThereAre) {
   EXPECT_EQ(std::ranges::count(text_of(seen(), {.rows = 5}), '\n'), 5);
 }
 
+std::string bad_link(const char* metric, const char* link, const char* value) {
+  return std::string("openmrc_bad_link_") + metric + "{plane=\"0\",link=\"" + link +
+         "\",direction=\"up\"} " + value + "\n";
+}
+
+TEST(TopView, HasALineForEachLinkThatTheMapperFindsBadTheWorstFirst) {
+  const std::string now = std::string(kNow) + "openmrc_bad_links{plane=\"0\"} 2\n" +
+                          "openmrc_bad_links{plane=\"1\"} 1\n" +
+                          bad_link("loss_ratio", "p0.t0-0/up1", "0.01") +
+                          bad_link("loss_ratio", "p0.t0-0/up2", "0.375") +
+                          bad_link("probes_sent_total", "p0.t0-0/up2", "142") +
+                          bad_link("probes_lost_total", "p0.t0-0/up2", "54") +
+                          bad_link("seconds", "p0.t0-0/up2", "14.42");
+  const View view = compare(Exposition(kBefore), Exposition(now), 2);
+  EXPECT_EQ(view.planes.size(), 3U) << "a link is not a plane";
+  const std::string text = text_of(view, {});
+  const std::size_t worst =
+      text.find("p0.t0-0/up2        up            38 %          54 of 142   14.4 s\n");
+  ASSERT_NE(worst, std::string::npos) << text;
+  EXPECT_GT(text.find("p0.t0-0/up1"), worst);
+  EXPECT_NE(text.find("and 1 more\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(json_of(view));
+  EXPECT_EQ(json["bad_links"], 3);
+  EXPECT_EQ(json["worst_links"][0]["link"], "p0.t0-0/up2");
+  EXPECT_EQ(json["worst_links"][0]["probes_lost"], 54);
+}
+
+TEST(TopView, SaysThatNoLinkIsBadOnlyIfSomebodyLooks) {
+  EXPECT_EQ(text_of(seen(), {}).find("bad link"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(json_of(seen()))["bad_links"].is_null());
+  const std::string now = std::string(kNow) + "openmrc_bad_links{plane=\"0\"} 0\n";
+  const View view = compare(Exposition(kBefore), Exposition(now), 2);
+  EXPECT_NE(text_of(view, {}).find("bad links      none\n"), std::string::npos);
+}
+
 TEST(TopView, IsJson) {
   const auto json = nlohmann::json::parse(json_of(seen()));
   EXPECT_EQ(json["host"], "h0");
@@ -119,34 +154,6 @@ TEST(TopView, IsJson) {
   EXPECT_EQ(json["planes"][1]["port"], "down");
   EXPECT_EQ(json["planes"][0]["paths"]["assumed_bad"], 4);
   EXPECT_EQ(json["busiest"][0]["pid"], "8");
-}
-
-TEST(TopUrl, IsAHostWithOrWithoutTheRest) {
-  const auto is = [](const char* url, const char* host, const char* port, const char* path) {
-    const auto address = parse_url(url);
-    ASSERT_TRUE(address) << url;
-    EXPECT_EQ(address->host, host) << url;
-    EXPECT_EQ(address->port, port) << url;
-    EXPECT_EQ(address->path, path) << url;
-  };
-  is("h3", "h3", "9917", "/metrics");
-  is("h3:1", "h3", "1", "/metrics");
-  is("http://h3:1/", "h3", "1", "/metrics");
-  is("http://h3/x/y", "h3", "9917", "/x/y");
-  is("[::1]", "::1", "9917", "/metrics");
-  is("http://[fe80::1]:80/m", "fe80::1", "80", "/m");
-  for (const char* url : {"", ":", "h3:", "h3:x", "[::1", "[]:1", "[::1]x", "h 3", "h3/a b",
-                          "http://", "h3:1\r\nX: y"}) {
-    EXPECT_FALSE(parse_url(url)) << url;
-  }
-}
-
-TEST(TopHttp, TakesTheBodyOfAGoodAnswer) {
-  EXPECT_EQ(body_of("HTTP/1.1 200 OK\r\nA: b\r\n\r\na 1\n"), "a 1\n");
-  EXPECT_EQ(body_of("HTTP/1.1 404 Not Found\r\n\r\n200").error(), "HTTP/1.1 404 Not Found");
-  for (const char* answer : {"", "x", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "\r\n\r\n"}) {
-    EXPECT_FALSE(body_of(answer)) << answer;
-  }
 }
 
 }  // namespace

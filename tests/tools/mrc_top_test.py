@@ -31,7 +31,7 @@ class TopTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.address = f"127.0.0.1:{free_port()}"
-        self.agent = Agent(MRCD, folder.name, options=("--metrics", self.address))
+        self.agent = Agent(MRCD, folder.name, options=("--listen", self.address))
         self.agent.start()
         self.addCleanup(self.agent.kill)
         publishers = subprocess.Popen([PUBLISHER, str(self.agent.socket), "3"],

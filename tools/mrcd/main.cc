@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "openmrc/agent/activation.h"
@@ -24,9 +26,10 @@
 #include "openmrc/host/address_text.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/path_planning.h"
+#include "openmrc/prober/map_metrics.h"
 #include "tools/mrcd/denying.h"
-#include "tools/mrcd/mapping.h"
-#include "tools/mrcd/metrics_server.h"
+#include "tools/mrcd/page_server.h"
+#include "tools/mrcd/pages.h"
 
 namespace openmrc::tools {
 namespace {
@@ -37,8 +40,10 @@ struct Options {
   std::string socket = libmrc::agent_socket_path();
   std::string state = "/var/lib/openmrc/mrcd.json";
   std::optional<std::string> config{};
-  std::optional<std::string> metrics{};  // an address; empty: as configured
+  std::optional<std::string> listen{};  // an address; empty: kListenDefault
 };
+
+constexpr std::string_view kListenDefault = "127.0.0.1:9917";
 
 volatile std::sig_atomic_t g_ending = 0;
 void end(int /*signal*/) { g_ending = 1; }
@@ -117,27 +122,27 @@ Result<libmrc::AgentServer, Error> open_server(const std::string& path, libmrc::
   return libmrc::AgentServer::open(path, agent);
 }
 
-const std::string& metrics_address(const Options& options, const host::MetricsConfig& config) {
-  const bool is_named = options.metrics && !options.metrics->empty();
-  return is_named ? *options.metrics : config.address;
+// The one of the command line, or else of the configuration; empty: none.
+std::string listen_address(const Options& options, const host::Config& config) {
+  if (!options.listen) return config.agent.listen;
+  return options.listen->empty() ? std::string(kListenDefault) : *options.listen;
 }
 
 // Nothing if it is off.
-Result<std::optional<MetricsServer>, Error> open_metrics(const Options& options,
-                                                         const host::MetricsConfig& config,
-                                                         libmrc::Agent& agent) {
-  if (!config.enabled && !options.metrics) return std::nullopt;
-  const std::string& address = metrics_address(options, config);
+Result<std::unique_ptr<PageServer>, Error> open_pages(const std::string& address,
+                                                      std::vector<Page> pages) {
+  if (address.empty()) return nullptr;
   if (!host::is_listen_address(address)) {
-    return failure(Error{.what = "metrics: " + address + " is no address and port",
-                         .remedy = "such as 127.0.0.1:9917, [::1]:9917 or 0.0.0.0:9917"});
+    return failure(Error{.what = "--listen: " + address + " is no address and port",
+                         .remedy = "such as 127.0.0.1:9917, [::1]:9917 or [::]:9917"});
   }
-  const std::size_t processes_max =
-      config.processes ? libmrc::kPublisherLimits.clients_max : std::size_t{0};
-  auto server = MetricsServer::open(
-      address, [&agent, processes_max] { return agent.samples(processes_max); });
-  if (!server) return failure(std::move(server.error()));
-  return std::optional<MetricsServer>(std::move(*server));
+  return PageServer::open(address, std::move(pages));
+}
+
+// Nothing if it is off.
+Result<std::unique_ptr<prober::Prober>, Error> start_prober(const host::Config& config) {
+  if (!config.mapper.enabled) return nullptr;
+  return prober::Prober::start(config);
 }
 
 int run(const Options& options) {
@@ -162,19 +167,24 @@ int run(const Options& options) {
   catch_signals();
   auto server = open_server(options.socket, agent);
   if (!server) return complain(server.error());
-  const auto metrics = open_metrics(options, config->metrics, agent);
-  if (!metrics) return complain(metrics.error());
   auto denying = Denying::open(options.state + ".denied", config->mapper, store);
   if (!denying) return complain(denying.error());
-  const auto mapping = start_mapping(*config);
-  if (!mapping) return complain(mapping.error());
+  const auto prober = start_prober(*config);
+  if (!prober) return complain(prober.error());
+  if (*prober) {
+    agent.also_show([from = prober->get()] { return prober::samples_of(*from->report()); });
+  }
+  const std::string address = listen_address(options, *config);
+  const auto pages = pages_of(agent, prober->get(), config->metrics);
+  const auto served = open_pages(address, pages);
+  if (!served) return complain(served.error());
   fmt::print("mrcd: serves {} with {} ports at {}\n", config->name, config->ports.size(),
              options.socket);
-  if (*metrics) {
-    fmt::print("mrcd: metrics at http://{}/metrics\n", metrics_address(options, config->metrics));
+  for (const Page& each : pages) {
+    if (*served) fmt::print("mrcd: http://{}{}\n", address, each.path);
   }
   std::cout.flush();
-  return serve(*server, *denying ? &**denying : nullptr, mapping->prober.get());
+  return serve(*server, *denying ? &**denying : nullptr, prober->get());
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -190,8 +200,8 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--config", options.config,
                  "Configuration file; default $OPENMRC_CONFIG or /etc/openmrc/openmrc.toml")
       ->type_name("FILE");
-  app.add_option("--metrics", options.metrics,
-                 "Serve Prometheus metrics over HTTP, at the configured address or this one")
+  app.add_option("--listen", options.listen,
+                 "Serve metrics and what the mapper finds over HTTP; default 127.0.0.1:9917")
       ->type_name("ADDRESS:PORT")
       ->expected(0, 1);
   app.footer("Controllers use it by libmrc-ctl or by `mrc ctl`.");

@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -29,13 +30,13 @@ constexpr unsigned kTimeoutSeconds = 5;
 constexpr int kBacklog = 32;
 
 Error cannot_serve(const std::string& address) {
-  return {.what = datapath::with_reason("the page cannot be served at " + address, errno),
+  return {.what = datapath::with_reason("cannot serve HTTP at " + address, errno),
           .remedy =
               "another program has the port (`ss -tlpn`), or the address is not this host's: "
-              "change page in the section mapper"};
+              "change [agent] listen, or --listen"};
 }
 
-// `address` was checked with the configuration.
+// `address` was checked by the caller.
 Result<FileDescriptor, Error> listen_at(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
@@ -53,46 +54,53 @@ Result<FileDescriptor, Error> listen_at(const std::string& address) {
   return socket;
 }
 
-MHD_Result respond(MHD_Connection* connection, unsigned status, const char* type,
+MHD_Result respond(MHD_Connection* connection, unsigned status, const std::string& type,
                    std::string text) {
   MHD_Response* response =
       MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) return MHD_NO;
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type.c_str());
   MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   const MHD_Result queued = MHD_queue_response(connection, status, response);
   MHD_destroy_response(response);
   return queued;
 }
 
+std::string paths_of(const std::vector<Page>& pages) {
+  std::string all;
+  for (const Page& each : pages) all += " " + each.path;
+  return all;
+}
+
 // Called for a request, and again if it has a body, which nobody reads.
-MHD_Result answer(void* server, MHD_Connection* connection, const char* path, const char* method,
+MHD_Result answer(void* served, MHD_Connection* connection, const char* path, const char* method,
                   const char* /*version*/, const char* /*body*/, std::size_t* body_size,
                   void** seen) {
-  const auto& page = *static_cast<const PageServer::Served*>(server);
+  const auto& pages = *static_cast<const std::vector<Page>*>(served);
   if (*seen == nullptr) {
-    *seen = server;
+    *seen = served;
     if (std::string_view(method) == "GET") return MHD_YES;
   }
   *body_size = 0;
   if (std::string_view(method) != "GET") {
     return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "GET only\n");
   }
-  if (path != page.path) {
-    return respond(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see " + page.path + "\n");
+  const auto page = std::ranges::find(pages, path, &Page::path);
+  if (page == pages.end()) {
+    return respond(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see" + paths_of(pages) + "\n");
   }
-  return respond(connection, MHD_HTTP_OK, "application/json", page.page());
+  return respond(connection, MHD_HTTP_OK, page->type, page->text());
 }
 
 }  // namespace
 
 Result<std::unique_ptr<PageServer>, Error> PageServer::open(const std::string& address,
-                                                            const std::string& path, Page page) {
+                                                            std::vector<Page> pages) {
   auto socket = listen_at(address);
   if (!socket) return failure(std::move(socket.error()));
-  std::unique_ptr<PageServer> server(new PageServer({path, std::move(page)}));
+  std::unique_ptr<PageServer> server(new PageServer(std::move(pages)));
   MHD_Daemon* daemon = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, answer, &server->served_,
+      MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, answer, &server->pages_,
       MHD_OPTION_LISTEN_SOCKET, socket->get(), MHD_OPTION_CONNECTION_LIMIT, kConnectionsMax,
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, kConnectionsPerAddressMax,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemoryPerConnection, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -115,10 +123,11 @@ PageServer::~PageServer() {
 namespace openmrc::tools {
 
 Result<std::unique_ptr<PageServer>, host::Error> PageServer::open(const std::string& /*address*/,
-                                                                  const std::string& /*path*/,
-                                                                  Page /*page*/) {
-  return failure(host::Error{.what = "this mrcd was built without libmicrohttpd: it serves no page",
-                             .remedy = "leave page out of the section mapper"});
+                                                                  std::vector<Page> /*pages*/) {
+  return failure(host::Error{.what = "this mrcd was built without libmicrohttpd: it serves no HTTP",
+                             .remedy =
+                                 "install libmicrohttpd-dev and build again, or leave [agent] "
+                                 "listen and --listen out"});
 }
 
 PageServer::~PageServer() = default;

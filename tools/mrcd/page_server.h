@@ -5,32 +5,33 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "openmrc/base/result.h"
 #include "openmrc/host/error.h"
 
 namespace openmrc::tools {
 
-// One page over HTTP, for reading only: GET of one path, JSON, no files, no state.
+struct Page {
+  std::string path{};                   // begins with a slash
+  std::string type{};                   // of HTTP
+  std::function<std::string()> text{};  // called by a thread of the server for each request
+};
+
+// Pages over HTTP, for reading only: GET of few paths, no files, no state.
 class PageServer {
  public:
-  using Page = std::function<std::string()>;  // called by a thread of the server
-  struct Served {
-    std::string path{};
-    Page page{};
-  };
-
-  // `address` is ADDRESS:PORT, `path` begins with a slash.
+  // `address` is ADDRESS:PORT, such as "127.0.0.1:9917" or "[::1]:9917".
   static Result<std::unique_ptr<PageServer>, host::Error> open(const std::string& address,
-                                                               const std::string& path, Page page);
+                                                               std::vector<Page> pages);
   PageServer(const PageServer&) = delete;
   PageServer& operator=(const PageServer&) = delete;
   ~PageServer();
 
  private:
-  explicit PageServer(Served served) : served_(std::move(served)) {}
+  explicit PageServer(std::vector<Page> pages) : pages_(std::move(pages)) {}
 
-  Served served_;
+  std::vector<Page> pages_;
   void* daemon_ = nullptr;
 };
 

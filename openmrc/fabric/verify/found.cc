@@ -6,34 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "openmrc/text/file_limits.h"
+#include "openmrc/fabric/verify/json_values.h"
 
 namespace openmrc::fabric {
 namespace {
 
 using Json = nlohmann::json;
-
-// What a device says becomes a part of commands that people paste into a shell: names, addresses
-// and numbers, and nothing else.
-std::string plain_text(std::string text) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@,";
-  if (text.find_first_not_of(kLetters) != std::string::npos) return "invalid";
-  return text;
-}
-
-// Devices may say anything: what is not there, or is something else than it should be, is empty.
-std::string text_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_string()) return "";
-  return plain_text(found->get<std::string>());
-}
-
-std::optional<std::uint64_t> number_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned()) return std::nullopt;
-  return found->get<std::uint64_t>();
-}
 
 std::vector<std::string> words_in(const Json& object, const char* key) {
   std::vector<std::string> words;
@@ -58,23 +36,14 @@ std::string with_commas(const std::vector<std::string>& words) {
 
 // The objects of a list.
 Result<std::vector<Json>, std::string> objects_of(std::string_view text, std::string_view command) {
-  const auto wrong = [&](std::string_view why) {
-    return failure(fmt::format("'{}' printed {}", command, why));
-  };
-  if (text.size() > kDeviceOutputBytesMax) return wrong("more than is read");
-  if (const auto fits = text::check_json_depth(text); !fits) return wrong(fits.error());
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_array()) return wrong("no list of JSON");
+  const auto json = parse_output(text, command);
+  if (!json) return failure(json.error());
+  if (!json->is_array()) return failure(fmt::format("'{}' printed no list of JSON", command));
   std::vector<Json> objects;
-  for (const Json& each : json) {
+  for (const Json& each : *json) {
     if (each.is_object()) objects.push_back(each);
   }
   return objects;
-}
-
-std::string prefix_text(const std::string& to) {
-  if (to == "default") return "::/0";
-  return to.find('/') == std::string::npos ? to + "/128" : to;
 }
 
 FoundHop hop_in(const Json& object) {

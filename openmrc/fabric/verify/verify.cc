@@ -88,20 +88,35 @@ class Verifier {
       neighbour(port);
     }
     foreign_addresses();
-    for (const DeviceRoute& route : device_.routes) planned(route, nullptr);
-    for (const DevicePort& port : device_.ports) {
-      for (const DeviceRoute& route : port.routes) planned(route, &port);
-    }
-    way_up();
-    stale_routes();
+    routes();
     if (device_.is_host()) rule();
     settings();
+    return std::move(findings_);
+  }
+
+  std::vector<Finding> run_routes() {
+    routes();
     return std::move(findings_);
   }
 
  private:
   void add(Mistake mistake, std::string what, std::string found, std::string fix) {
     findings_.push_back({mistake, std::move(what), std::move(found), std::move(fix)});
+  }
+
+  void add(Mistake mistake, const std::string& prefix, std::string what, std::string found,
+           std::string fix) {
+    add(mistake, std::move(what), std::move(found), std::move(fix));
+    findings_.back().prefix = prefix;
+  }
+
+  void routes() {
+    for (const DeviceRoute& route : device_.routes) planned(route, nullptr);
+    for (const DevicePort& port : device_.ports) {
+      for (const DeviceRoute& route : port.routes) planned(route, &port);
+    }
+    way_up();
+    stale_routes();
   }
 
   bool link(const DevicePort& port) {
@@ -202,14 +217,15 @@ class Verifier {
     }
     known_.insert(to);
     if (there.empty()) {
-      add(missing(route.kind), iproute2_route(route, port), "", fixer_.add(route, port));
+      add(missing(route.kind), to, iproute2_route(route, port), "", fixer_.add(route, port));
     } else if (there.size() > 1 || there.front()->hops.size() > 1) {
       many(route, port, there);
     } else if (!is_as_planned(route, port, *there.front())) {
       const bool is_segment =
           route.kind == RouteKind::kEnd || route.kind == RouteKind::kDecapsulate;
-      add(is_segment ? Mistake::kWrongSegment : Mistake::kWrongRoute, iproute2_route(route, port),
-          route_text(*there.front()), fixer_.replace(*there.front(), route, port));
+      add(is_segment ? Mistake::kWrongSegment : Mistake::kWrongRoute, to,
+          iproute2_route(route, port), route_text(*there.front()),
+          fixer_.replace(*there.front(), route, port));
     }
   }
 
@@ -221,7 +237,8 @@ class Verifier {
       text += (text.empty() ? "" : "; ") + route_text(*each);
       fixes += fixer_.remove(*each) + "; ";
     }
-    add(Mistake::kManyRoutes, iproute2_route(route, port), text, fixes + fixer_.add(route, port));
+    add(Mistake::kManyRoutes, to_string(route.to), iproute2_route(route, port), text,
+        fixes + fixer_.add(route, port));
   }
 
   [[nodiscard]] static Mistake missing(RouteKind kind) {
@@ -284,7 +301,7 @@ class Verifier {
       const bool is_ours = is_usid(route.to) || is_inner(route.to);
       if (!is_ours || is_of_kernel(route) || known_.contains(route.to)) continue;
       const Mistake mistake = route.action.empty() ? Mistake::kStaleRoute : Mistake::kStaleSegment;
-      add(mistake, fmt::format("no route to {}", route.to), route_text(route),
+      add(mistake, route.to, fmt::format("no route to {}", route.to), route_text(route),
           fixer_.remove(route));
     }
   }
@@ -362,6 +379,12 @@ std::vector<std::string> settings_to_read(const Device& device) {
     for (const std::string& setting : kernel_port_settings(device, port)) add(setting);
   }
   return names;
+}
+
+std::vector<Finding> verify_routes(const Device& device, EmitKind kind, std::uint32_t block,
+                                   std::vector<FoundRoute> routes) {
+  const Found found{.routes = std::move(routes)};
+  return Verifier(device, Site{}, kind, block, found).run_routes();
 }
 
 std::vector<Finding> verify(const Device& device, const Site& site, EmitKind kind,

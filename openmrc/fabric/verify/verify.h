@@ -46,15 +46,20 @@ Difference difference_of(Mistake mistake);
 
 struct Finding {
   Mistake mistake{};
-  std::string what{};   // is planned
-  std::string found{};  // instead; may be empty
-  std::string fix{};    // a command for the device; empty: hands are needed
+  std::string what{};    // is planned
+  std::string found{};   // instead; may be empty
+  std::string fix{};     // a command for the device; empty: hands are needed
+  std::string prefix{};  // of a route or a segment
+  std::string layer{};   // of the device, that lost it; empty: not known
 };
 
 // The settings of the kernel that matter for forwarding, as sysctl is asked for them.
 std::vector<std::string> settings_to_read(const Device& device);
 
 // `kind` says who puts routes in, and so what fixes them: iproute2, or FRR.
+// Routes and segments alone, of a switch that says nothing else.
+std::vector<Finding> verify_routes(const Device& device, EmitKind kind, std::uint32_t block,
+                                   std::vector<FoundRoute> routes);
 std::vector<Finding> verify(const Device& device, const Site& site, EmitKind kind,
                             std::uint32_t block, const Found& found);
 

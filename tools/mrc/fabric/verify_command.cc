@@ -24,6 +24,7 @@
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/load_site.h"
 #include "tools/mrc/fabric/output_of.h"
+#include "tools/mrc/fabric/verify_dump.h"
 
 namespace openmrc::tools {
 namespace {
@@ -44,6 +45,7 @@ struct VerifyOptions {
   std::string kind = "iproute2";
   std::string site;
   std::string run;
+  std::string dump;
   std::string lab;
   Words devices;
   unsigned jobs = 4;
@@ -55,6 +57,7 @@ struct Task {
   EmitInput input;
   EmitKind kind = EmitKind::kIproute2;
   Words prefix{};
+  std::string dump{};  // a folder; empty: devices are asked
 };
 
 struct Answer {
@@ -82,7 +85,11 @@ Result<Task, std::string> task_of(const VerifyOptions& options) {
   const EmitKind kind = *fabric::emit_kind_named(options.kind);
   auto input = load_emit_input(kind, options.file, options.site);
   if (!input) return failure(std::move(input.error()));
-  Task task{*std::move(input), kind, {}};
+  Task task{*std::move(input), kind, {}, options.dump};
+  if (options.dump.empty() ? kind == EmitKind::kSonic : !can_be_dumped(kind)) {
+    return failure(std::string("--kind sonic needs --dump, which is for frr, frr-8.4 and sonic"));
+  }
+  if (!options.dump.empty()) return task;
   std::istringstream words(options.run);
   for (std::string word; words >> word;) task.prefix.push_back(word);
   const bool tells_apart = options.run.find(kPlaceholder) != std::string::npos;
@@ -103,6 +110,7 @@ Result<std::vector<Device>, std::string> devices_of(const Task& task, const Word
   };
   for (const std::string& name : names) {
     if (const auto host = parse_host(fabric, name)) {
+      if (!task.dump.empty()) return failure(name + " is no switch: --dump has only those");
       add(*host);
     } else if (const auto id = parse_switch(fabric, name)) {
       add(*id);
@@ -112,6 +120,7 @@ Result<std::vector<Device>, std::string> devices_of(const Task& task, const Word
   }
   if (!names.empty()) return devices;
   for (const SwitchId& id : all_switches(fabric)) add(id);
+  if (!task.dump.empty()) return devices;
   for (std::uint32_t i = 0; i < fabric.hosts(); ++i) add(HostIndex(i));
   return devices;
 }
@@ -176,6 +185,17 @@ class Asker {
   std::string error_{};
 };
 
+Answer read_dump(const Task& task, const Device& device) {
+  Answer answer{.device = device.name};
+  auto findings = verify_dump(task.dump, device, task.kind, task.input.plan.block());
+  if (findings) {
+    answer.findings = *std::move(findings);
+  } else {
+    answer.error = std::move(findings.error());
+  }
+  return answer;
+}
+
 // What a device complained, on one line and without control characters.
 std::string one_line(std::string text) {
   for (char& c : text) c = c >= ' ' && c < 0x7f ? c : ' ';
@@ -188,7 +208,7 @@ std::vector<Answer> ask_all(const Task& task, const std::vector<Device>& devices
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < devices.size(); i = next++) {
-      answers[i] = Asker(task, devices[i]).ask();
+      answers[i] = task.dump.empty() ? Asker(task, devices[i]).ask() : read_dump(task, devices[i]);
     }
   };
   std::vector<std::jthread> threads;
@@ -208,6 +228,8 @@ void print_text(const std::vector<Answer>& answers) {
                                name_of(difference_of(finding.mistake)), finding.what);
       if (!finding.found.empty())
         std::cout << fmt::format("{:<10} found    {}\n", "", finding.found);
+      if (!finding.layer.empty())
+        std::cout << fmt::format("{:<10} layer    {}\n", "", finding.layer);
       if (!finding.fix.empty()) std::cout << fmt::format("{:<10} fix      {}\n", "", finding.fix);
     }
     if (!answer.error.empty())
@@ -238,6 +260,7 @@ void print_json(const std::vector<Answer>& answers) {
                           {"mistake", name_of(finding.mistake)},
                           {"planned", finding.what},
                           {"found", finding.found},
+                          {"layer", finding.layer},
                           {"fix", finding.fix}});
     }
     if (!answer.error.empty()) {
@@ -270,8 +293,8 @@ void add_verify_command(CLI::App& parent, int& exit_code) {
   CLI::App* command = parent.add_subcommand("verify", "Compare what devices have with the plan");
   command->add_option("file", options->file, "Fabric file, as of mrc fabric emit")
       ->type_name("FILE");
-  command->add_option("--kind", options->kind, "What was emitted: iproute2, frr or frr-8.4")
-      ->check(CLI::IsMember({"iproute2", "frr", "frr-8.4"}))
+  command->add_option("--kind", options->kind, "What was emitted: iproute2, frr, frr-8.4 or sonic")
+      ->check(CLI::IsMember({"iproute2", "frr", "frr-8.4", "sonic"}))
       ->option_text("KIND [iproute2]");
   command->add_option("--site", options->site, "Site file, as of mrc fabric emit")
       ->type_name("FILE");
@@ -279,6 +302,10 @@ void add_verify_command(CLI::App& parent, int& exit_code) {
       ->add_option("--run", options->run,
                    "Words before every command that reads a device, with {device} for its name")
       ->type_name("PREFIX");
+  command
+      ->add_option("--dump", options->dump,
+                   "Instead of asking, read what switches printed: a folder for each below this")
+      ->type_name("DIR");
   command->add_option("--lab", options->lab, "Devices of a lab, instead of all the above")
       ->type_name("LAB");
   command

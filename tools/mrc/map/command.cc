@@ -16,7 +16,7 @@
 #include "openmrc/text/units.h"
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/load.h"
-#include "tools/mrc/map/fetch.h"
+#include "tools/mrc/http.h"
 #include "tools/mrc/map/text.h"
 
 namespace openmrc::tools {
@@ -41,7 +41,7 @@ struct PlanOptions {
 using Page = Result<mapper::MapReport, std::string>;
 
 Page read_agent(const Url& url, Duration timeout) {
-  auto body = fetch(url, timeout);
+  auto body = fetch(url, {.timeout = timeout, .bytes_max = mapper::kPageBytesMax});
   if (!body) return failure(std::move(body.error()));
   return mapper::parse_report(*body);
 }
@@ -67,13 +67,13 @@ int exit_code_of(const MapAnswer& answer) {
 
 int show_map(const MapOptions& options) {
   if (options.urls.empty()) {
-    return complain("map", "name the agents to read", "such as `mrc map h0:9471 h1:9471`");
+    return complain("map", "name the agents to read", "such as `mrc map h0 h1`");
   }
   const auto timeout = text::parse_duration(options.timeout);
   if (!timeout) return complain("map", "--timeout: " + timeout.error());
   std::vector<Url> urls;
   for (const std::string& each : options.urls) {
-    auto url = parse_url(each);
+    auto url = parse_url(each, "/map");
     if (!url) return complain("map", url.error());
     urls.push_back(*std::move(url));
   }
@@ -122,14 +122,14 @@ void add_map_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<MapOptions>();
   CLI::App* map = app.add_subcommand("map", "Name bad links, from what agents have found");
   map->require_subcommand(0, 1);
-  map->add_option("agents", options->urls, "Agents, such as h0:9471 or http://h0:9471/map")
+  map->add_option("agents", options->urls, "Agents, such as h0, h0:9917 or http://h0:9917/map")
       ->type_name("URL");
   map->add_option("--timeout", options->timeout, "How long an agent may take; default 2s")
       ->type_name("TIME");
   map->add_flag("--json", options->json, "For programs");
   map->footer(
       "Examples:\n"
-      "  mrc map h0:9471 h1:9471 h2:9471 h3:9471\n"
+      "  mrc map h0 h1 h2 h3\n"
       "  mrc map plan examples/fabrics/published.toml --rounds 100");
   add_plan(*map, exit_code);
   map->callback([options, map, &exit_code] {

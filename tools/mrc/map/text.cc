@@ -7,6 +7,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/mrc/loss_text.h"
+
 namespace openmrc::tools {
 namespace {
 
@@ -18,24 +20,13 @@ using Row = std::array<std::string, kColumns>;
 
 double seconds_of(Duration span) { return static_cast<double>(span.raw()) / 1e9; }
 
-std::string age_text(Duration span) {
-  constexpr double kMinute = 60;
-  constexpr double kHour = 3600;
-  const double seconds = seconds_of(span);
-  if (seconds < kMinute) return fmt::format("{:.1f} s", seconds);
-  if (seconds < kHour) return fmt::format("{:.0f} min", seconds / kMinute);
-  return fmt::format("{:.1f} h", seconds / kHour);
-}
-
-std::string percent_text(double loss) {
-  const double percent = loss * 100;
-  return percent >= 10 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
-}
-
 Row row_of(const Finding& finding) {
-  return {name_of(finding.element),   std::string(name_of(finding.direction)),
-          percent_text(finding.loss), fmt::format("{} of {}", finding.seen.lost, finding.seen.sent),
-          age_text(finding.age),      fmt::format("{} of {}", finding.found_by, finding.asked)};
+  return {name_of(finding.element),
+          std::string(name_of(finding.direction)),
+          loss_text(finding.loss),
+          fmt::format("{} of {}", finding.seen.lost, finding.seen.sent),
+          age_text(seconds_of(finding.age)),
+          fmt::format("{} of {}", finding.found_by, finding.asked)};
 }
 
 std::string table(const std::vector<Row>& rows) {

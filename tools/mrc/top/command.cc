@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "openmrc/agent/agent_client.h"
 #include "openmrc/host/interrupt.h"
 #include "openmrc/text/units.h"
 #include "tools/mrc/colour.h"

@@ -6,6 +6,7 @@
 
 #include "openmrc/text/numbers.h"
 #include "tools/mrc/colour.h"
+#include "tools/mrc/loss_text.h"
 #include "tools/mrc/top/view.h"
 
 namespace openmrc::tools::top {
@@ -16,6 +17,7 @@ using Json = nlohmann::ordered_json;
 // For terminals of 80 columns.
 constexpr std::string_view kPlaneLine =
     "{:<5} {:<8.8} {:<8} {:>9} {:>9} {:>8} {:>7} {:>6} {:>4} {:>6}";
+constexpr std::string_view kLinkLine = "{:<18} {:<9} {:>8} {:>18} {:>8}";
 constexpr std::string_view kProcessLine = "{:>8} {:<16.16} {:>5} {:>6} {:>9} {:>9} {:>7} {:>10}";
 
 std::string rate_of(double per_second) {
@@ -64,6 +66,28 @@ std::string retransmits_line(const View& view) {
   return "retransmits/s" + (line.empty() ? "  none" : line);
 }
 
+// Nothing if no mapper says anything.
+void add_bad_links(const View& view, const TextOptions& options, std::vector<std::string>& lines) {
+  if (!view.maps) return;
+  if (view.bad_links == 0) {
+    lines.emplace_back("bad links      none");
+    return;
+  }
+  lines.emplace_back("");
+  lines.push_back(painted(fmt::format(kLinkLine, "bad link", "direction", "loss", "lost", "for"),
+                          Colour::kStrong, options.colour));
+  for (const BadLinkView& each : view.worst) {
+    const std::string line =
+        fmt::format(kLinkLine, each.link, each.direction, loss_text(each.loss),
+                    fmt::format("{:.0f} of {:.0f}", each.lost, each.sent), age_text(each.seconds));
+    lines.push_back(painted(line, Colour::kBad, options.colour));
+  }
+  if (view.bad_links > static_cast<double>(view.worst.size())) {
+    lines.push_back(
+        fmt::format("and {:.0f} more", view.bad_links - static_cast<double>(view.worst.size())));
+  }
+}
+
 std::vector<std::string> lines_of(const View& view, const TextOptions& options) {
   const auto head = [&](std::string line) {
     return painted(line, Colour::kStrong, options.colour);
@@ -76,7 +100,9 @@ std::vector<std::string> lines_of(const View& view, const TextOptions& options) 
       head(fmt::format(kPlaneLine, "plane", "device", "port", "sent", "received", "loss", "trims/s",
                        "paths", "bad", "denied"))};
   for (const PlaneView& plane : view.planes) lines.push_back(line_of(plane, options));
-  lines.insert(lines.end(), {"", retransmits_line(view), ""});
+  lines.insert(lines.end(), {"", retransmits_line(view)});
+  add_bad_links(view, options, lines);
+  lines.emplace_back("");
   lines.push_back(head(fmt::format(kProcessLine, "pid", "program", "peers", "qps", "sent",
                                    "received", "lost/s", "timeouts/s")));
   for (const ProcessView& process : view.shown) lines.push_back(line_of(process));
@@ -105,6 +131,11 @@ Json json_of(const PlaneView& plane) {
             {"denied", plane.paths[4]}}}};
 }
 
+Json json_of(const BadLinkView& bad) {
+  return {{"link", bad.link},        {"direction", bad.direction}, {"loss_ratio", bad.loss},
+          {"probes_sent", bad.sent}, {"probes_lost", bad.lost},    {"seconds", bad.seconds}};
+}
+
 Json json_of(const ProcessView& process) {
   return {{"pid", process.pid},
           {"program", process.program},
@@ -128,7 +159,11 @@ std::string json_of(const View& view) {
             {"queue_pairs_failed", view.queue_pairs_failed},
             {"planes", Json::array()},
             {"retransmits_per_second", Json::object()},
+            {"bad_links", view.bad_links},
+            {"worst_links", Json::array()},
             {"busiest", Json::array()}};
+  if (!view.maps) json["bad_links"] = nullptr;
+  for (const BadLinkView& each : view.worst) json["worst_links"].push_back(json_of(each));
   for (const PlaneView& plane : view.planes) json["planes"].push_back(json_of(plane));
   for (const auto& [reason, rate] : view.retransmits) json["retransmits_per_second"][reason] = rate;
   for (const ProcessView& process : view.shown) json["busiest"].push_back(json_of(process));

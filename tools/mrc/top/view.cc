@@ -65,6 +65,21 @@ void take_plane(View& view, const Series& series, const Rates& rates) {
   }
 }
 
+void take_bad_link(View& view, const Series& series) {
+  const std::string_view link = series.label("link");
+  auto found = std::ranges::find(view.worst, link, &BadLinkView::link);
+  if (found == view.worst.end()) {
+    found =
+        view.worst.insert(found, BadLinkView{.link = std::string(link),
+                                             .direction = std::string(series.label("direction"))});
+  }
+  const std::string& name = series.name;
+  if (name == "openmrc_bad_link_loss_ratio") found->loss = series.value;
+  if (name == "openmrc_bad_link_probes_sent_total") found->sent = series.value;
+  if (name == "openmrc_bad_link_probes_lost_total") found->lost = series.value;
+  if (name == "openmrc_bad_link_seconds") found->seconds = series.value;
+}
+
 void take_process(std::map<std::string, ProcessView>& processes, const Series& series,
                   const Rates& rates) {
   const std::string pid(series.label("pid"));
@@ -104,6 +119,11 @@ View compare(const Exposition& before, const Exposition& now, double seconds) {
   for (const Series& series : now.series()) {
     if (series.name.starts_with("openmrc_process_")) {
       take_process(processes, series, rates);
+    } else if (series.name.starts_with("openmrc_bad_link_")) {
+      take_bad_link(view, series);
+    } else if (series.name == "openmrc_bad_links") {
+      view.maps = true;
+      view.bad_links += series.value;
     } else if (series.labels.contains("plane")) {
       take_plane(view, series, rates);
     } else if (series.name == "openmrc_retransmits_total") {
@@ -114,6 +134,7 @@ View compare(const Exposition& before, const Exposition& now, double seconds) {
   std::ranges::sort(view.planes, {}, [](const PlaneView& plane) {
     return std::pair(plane.plane.size(), plane.plane);
   });
+  std::ranges::stable_sort(view.worst, std::ranges::greater{}, &BadLinkView::loss);
   for (auto& [key, process] : processes) view.shown.push_back(std::move(process));
   std::ranges::stable_sort(view.shown, std::ranges::greater{}, [](const ProcessView& process) {
     return process.sent_bits + process.received_bits;

@@ -40,6 +40,16 @@ struct ProcessView {
   double timeouts = 0;
 };
 
+// A link that the host's mapper finds bad.
+struct BadLinkView {
+  std::string link{};
+  std::string direction{};
+  double loss = 0;  // of probes there and back, recently
+  double sent = 0;  // since the first loss
+  double lost = 0;
+  double seconds = 0;
+};
+
 struct View {
   std::string host{};
   std::string version{};
@@ -50,6 +60,9 @@ struct View {
   double queue_pairs_failed = 0;  // in all
   std::vector<PlaneView> planes{};
   std::vector<std::pair<std::string, double>> retransmits{};  // by reason
+  bool maps = false;                                          // the mapper is enabled
+  double bad_links = 0;                                       // that it has found
+  std::vector<BadLinkView> worst{};                           // of them
   std::vector<ProcessView> shown{};                           // the busiest first
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/mrc/map/fetch.h"
+#include "tools/mrc/http.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -15,7 +15,6 @@
 
 #include "openmrc/datapath/file_descriptor.h"
 #include "openmrc/host/clock.h"
-#include "openmrc/mapper/report.h"
 
 namespace openmrc::tools {
 namespace {
@@ -25,7 +24,9 @@ using datapath::FileDescriptor;
 constexpr std::size_t kHeadMax = 8192;
 constexpr std::string_view kScheme = "http://";
 
-std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
+std::string text_of_errno(int error) {
+  return std::error_code(error, std::generic_category()).message();
+}
 
 std::optional<std::string_view> after(std::string_view text, std::string_view mark) {
   const std::size_t found = text.find(mark);
@@ -41,14 +42,14 @@ class Connection {
   Result<void, std::string> connect(const addrinfo& to) {
     socket_ = FileDescriptor(
         ::socket(to.ai_family, to.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, to.ai_protocol));
-    if (!socket_.is_open()) return failure(reason(errno));
+    if (!socket_.is_open()) return failure(text_of_errno(errno));
     if (::connect(socket_.get(), to.ai_addr, to.ai_addrlen) == 0) return {};
-    if (errno != EINPROGRESS) return failure(reason(errno));
+    if (errno != EINPROGRESS) return failure(text_of_errno(errno));
     if (!wait(POLLOUT)) return failure(std::string("no answer"));
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) return failure(reason(error));
+    if (error != 0) return failure(text_of_errno(error));
     return {};
   }
 
@@ -58,7 +59,7 @@ class Connection {
       if (sent >= 0) {
         text.remove_prefix(static_cast<std::size_t>(sent));
       } else if (errno != EAGAIN && errno != EINTR) {
-        return failure(reason(errno));
+        return failure(text_of_errno(errno));
       } else if (!wait(POLLOUT)) {
         return failure(std::string("no answer"));
       }
@@ -76,7 +77,7 @@ class Connection {
       if (got > 0) {
         all.append(buffer.data(), static_cast<std::size_t>(got));
       } else if (errno != EAGAIN && errno != EINTR) {
-        return failure(reason(errno));
+        return failure(text_of_errno(errno));
       } else if (!wait(POLLIN)) {
         return failure(std::string("the answer does not end"));
       }
@@ -109,8 +110,8 @@ Result<Addresses, std::string> look_up(const Url& url) {
 
 }  // namespace
 
-Result<Url, std::string> parse_url(std::string_view text) {
-  Url url;
+Result<Url, std::string> parse_url(std::string_view text, std::string_view path) {
+  Url url{.port = std::string(kAgentPort), .path = std::string(path)};
   std::string_view rest = text;
   if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
   if (const std::size_t slash = rest.find('/'); slash != std::string_view::npos) {
@@ -118,20 +119,21 @@ Result<Url, std::string> parse_url(std::string_view text) {
     rest = rest.substr(0, slash);
   }
   const bool has_brackets = rest.starts_with('[');
-  const std::size_t close = has_brackets ? rest.find(']') : std::string_view::npos;
-  const std::size_t colon = rest.find(':', has_brackets && close < rest.size() ? close : 0);
-  if (colon != std::string_view::npos) {
-    url.port = rest.substr(colon + 1);
-    rest = rest.substr(0, colon);
+  const std::size_t end = rest.find(has_brackets ? ']' : ':');
+  url.host = has_brackets ? rest.substr(1, end - 1) : rest.substr(0, end);
+  rest.remove_prefix(std::min(rest.size(), has_brackets && end < rest.size() ? end + 1 : end));
+  if (rest.starts_with(':')) {
+    url.port = rest.substr(1);
+    rest = {};
   }
-  if (has_brackets && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
-  url.host = rest;
   const auto is_odd = [](char c) { return c <= ' ' || c > '~'; };
   const bool port_is_number =
       !url.port.empty() && url.port.size() <= 5 &&
       std::ranges::all_of(url.port, [](char c) { return c >= '0' && c <= '9'; });
-  if (url.host.empty() || !port_is_number || std::ranges::any_of(text, is_odd)) {
-    return failure(fmt::format("'{}' is no address of an agent, such as h0:9471", text));
+  const bool is_closed = !has_brackets || end != std::string_view::npos;
+  if (url.host.empty() || !is_closed || !rest.empty() || !port_is_number ||
+      std::ranges::any_of(text, is_odd)) {
+    return failure(fmt::format("'{}' is no address of an agent, such as h0 or h0:9917", text));
   }
   return url;
 }
@@ -147,10 +149,10 @@ Result<std::string, std::string> body_of(std::string_view response) {
   return std::string(*body);
 }
 
-Result<std::string, std::string> fetch(const Url& url, Duration timeout) {
+Result<std::string, std::string> fetch(const Url& url, const FetchLimits& limits) {
   auto addresses = look_up(url);
   if (!addresses) return failure(std::move(addresses.error()));
-  const Instant deadline = host::now() + timeout;
+  const Instant deadline = host::now() + limits.timeout;
   std::string error = "it has no address";
   for (const addrinfo* each = addresses->get(); each != nullptr; each = each->ai_next) {
     Connection connection(deadline);
@@ -158,10 +160,10 @@ Result<std::string, std::string> fetch(const Url& url, Duration timeout) {
       error = std::move(connected.error());
       continue;
     }
-    const std::string request = fmt::format(
-        "GET {} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", url.path, url.host);
+    const std::string request =
+        fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\n\r\n", url.path, url.host);
     if (auto sent = connection.send(request); !sent) return failure(std::move(sent.error()));
-    auto response = connection.receive(mapper::kPageBytesMax + kHeadMax);
+    auto response = connection.receive(limits.bytes_max + kHeadMax);
     if (!response) return failure(std::move(response.error()));
     return body_of(*response);
   }
