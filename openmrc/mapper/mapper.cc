@@ -13,11 +13,11 @@ constexpr std::uint32_t kBatchesPerSecond = 8;
 constexpr std::int64_t kTicks = 5;
 constexpr std::int64_t kTicksMissed = 2;
 
+}  // namespace
+
 std::uint32_t rounds_per_batch(const MapperSettings& settings) {
   return std::clamp(settings.rounds_per_second / kBatchesPerSecond, 1U, kRoundsPerBatchMax);
 }
-
-}  // namespace
 
 Mapper::Mapper(const ProbePlan& plan, const MapperSettings& settings, const ProbeKey& key)
     : plan_(plan),

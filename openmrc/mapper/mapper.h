@@ -23,6 +23,9 @@ struct MapperSettings {
   Duration hold = seconds(1);
 };
 
+// That are judged together.
+std::uint32_t rounds_per_batch(const MapperSettings& settings);
+
 struct MapperCounters {
   std::uint64_t rounds = 0;
   std::uint64_t sent = 0;

@@ -5,6 +5,9 @@
 #include <array>
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "openmrc/mapper/rack_evidence.h"
 
 namespace openmrc::mapper {
 namespace {
@@ -22,9 +25,14 @@ class Merger {
   explicit Merger(const std::map<HostIndex, const MapReport*>& reports,
                   const fabric::Fabric& fabric)
       : fabric_(fabric) {
+    std::map<std::uint32_t, std::vector<const MapReport*>> racks;
     for (const auto& [host, report] : reports) {
+      racks[fabric_.rack_of(host)].push_back(report);
       ++agents_[fabric_.rack_of(host)];
       for (const BadLink& bad : report->bad) add(bad);
+    }
+    for (const auto& [rack, agents] : racks) {
+      for (const RackFinding& each : find_in_rack(fabric_, agents)) add(each);
     }
   }
 
@@ -53,6 +61,22 @@ class Merger {
     finding.age = std::max(finding.age, bad.age);
     ++finding.found_by;
     ++directions_[bad.link][static_cast<std::size_t>(bad.direction)];
+  }
+
+  void add(const RackFinding& found) {
+    if (found.is_named) {
+      if (majority(directions_[found.link]) == Direction::kUnknown) {
+        ++directions_[found.link][static_cast<std::size_t>(found.direction)];
+      }
+      return;
+    }
+    links_[found.link] = {.element = found.link,
+                          .loss = found.seen.loss() * found.agents,
+                          .seen = found.seen,
+                          .age = found.span,
+                          .found_by = found.agents,
+                          .by_rack = true};
+    directions_[found.link][static_cast<std::size_t>(found.direction)] = 1;
   }
 
   // Those that do not know count for nothing; those that contradict each other, for both.

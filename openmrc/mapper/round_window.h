@@ -45,6 +45,10 @@ struct Batch {
   }
 };
 
+// Whether T0 probes were lost in all planes, and there are several: one has nothing to be compared
+// with.
+bool loses_in_all_planes(const Batch& batch);
+
 // The rounds whose replies may still come. Nothing is known of single probes but two bits.
 class RoundWindow {
  public:
@@ -65,8 +69,6 @@ class RoundWindow {
   std::optional<Batch> close(Instant now);
 
  private:
-  void find_noise(Batch& batch) const;
-
   std::uint32_t planes_;
   std::uint32_t rounds_per_batch_;
   Duration timeout_;

@@ -94,7 +94,8 @@ std::string map_json(const MapAnswer& answer) {
                            {"sent", each.seen.sent},
                            {"for_seconds", seconds_of(each.age)},
                            {"found_by", each.found_by},
-                           {"asked", each.asked}});
+                           {"asked", each.asked},
+                           {"by_rack", each.by_rack}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
