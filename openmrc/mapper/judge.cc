@@ -11,7 +11,7 @@ Plane plane_at(std::uint32_t number) { return Plane(static_cast<std::uint8_t>(nu
 
 }  // namespace
 
-Judge::Judge(const ProbePlan& plan, double least_loss, Duration hold) : plan_(plan) {
+Judge::Judge(const ProbePlan& plan, double least_loss, Duration hold) : plan_(plan), places_(plan) {
   const std::uint64_t planes = plan.planes();
   const std::uint64_t uplinks = plan.uplinks();
   host_link_rules_ = {.near_candidates = planes, .least_loss = least_loss, .hold = hold};
@@ -19,20 +19,11 @@ Judge::Judge(const ProbePlan& plan, double least_loss, Duration hold) : plan_(pl
                    .peer_candidates = planes * uplinks,
                    .least_loss = least_loss,
                    .hold = hold};
-  watches_.resize(planes * links_per_plane());
+  watches_.resize(places_.count());
   watched_.resize(planes);
   seen_.resize(watches_.size());
   is_seen_.resize(watches_.size());
-  for (std::uint32_t i = 0; i < planes; ++i) losses_[place(i)] = {};
-}
-
-fabric::LinkId Judge::link_at(std::size_t place) const {
-  const auto plane = static_cast<std::uint32_t>(place / links_per_plane());
-  if (is_host_link(place)) return plan_.fabric().host_link(plan_.host(), plane_at(plane));
-  return {.kind = fabric::LinkId::Kind::kUplink,
-          .plane = plane_at(plane),
-          .rack = plan_.rack(),
-          .port = static_cast<std::uint32_t>(place % links_per_plane() - 1)};
+  for (std::uint32_t i = 0; i < planes; ++i) losses_[places_.of_host_link(i)] = {};
 }
 
 void Judge::add(const Batch& batch, Instant now) {
@@ -61,13 +52,13 @@ void Judge::skim(const Batch& batch, Plane plane) {
   const auto count = [](std::uint64_t bits) {
     return static_cast<std::uint64_t>(std::popcount(bits));
   };
-  watches_[place(plane.raw())].add_sent(count(sent(ProbeKind::kT0)));
+  watches_[places_.of_host_link(plane.raw())].add_sent(count(sent(ProbeKind::kT0)));
   quiet_host_links_.sent += count(sent(ProbeKind::kT0));
   if (plan_.uplinks() == 0) return;
   quiet_uplinks_.sent += count(sent(ProbeKind::kT1));
   std::uint32_t uplink = plan_.uplink_of(batch.first_round, plane);
   for (std::uint32_t i = 0; i < batch.rounds; ++i) {
-    watches_[place(plane.raw(), uplink)].add_sent(sent(ProbeKind::kT1) >> i & 1);
+    watches_[places_.of_uplink(plane.raw(), uplink)].add_sent(sent(ProbeKind::kT1) >> i & 1);
     uplink = uplink + 1 == plan_.uplinks() ? 0 : uplink + 1;
   }
 }
@@ -100,8 +91,8 @@ void Judge::observe(const Batch& batch, Plane plane, ProbeKind kind) {
     if (!path) continue;
     const Tally tally{.sent = 1, .lost = bits.lost() >> i & 1};
     switch (kind) {
-      case ProbeKind::kT0: seen_at(place(plane.raw())).own += tally; break;
-      case ProbeKind::kT1: seen_at(place(plane.raw(), path->out)).own += tally; break;
+      case ProbeKind::kT0: seen_at(places_.of_host_link(plane.raw())).own += tally; break;
+      case ProbeKind::kT1: seen_at(places_.of_uplink(plane.raw(), path->out)).own += tally; break;
       case ProbeKind::kFar: observe_far(*path, tally); break;
     }
   }
@@ -109,8 +100,8 @@ void Judge::observe(const Batch& batch, Plane plane, ProbeKind kind) {
 
 // It tells the directions of the one link, unless the other loses packets itself.
 void Judge::observe_far(const ProbePath& path, const Tally& tally) {
-  const std::size_t out = place(path.plane.raw(), path.out);
-  const std::size_t back = place(path.plane.raw(), path.back);
+  const std::size_t out = places_.of_uplink(path.plane.raw(), path.out);
+  const std::size_t back = places_.of_uplink(path.plane.raw(), path.back);
   const std::uint32_t partner = plan_.partner_of(path.far_rack);
   if (!watches_[back].is_suspect()) seen_at(out).one_way.up[partner] += tally;
   if (!watches_[out].is_suspect()) seen_at(back).one_way.down[partner] += tally;
@@ -121,17 +112,17 @@ void Judge::compare() {
   Tally host_links = quiet_host_links_;
   Tally uplinks = quiet_uplinks_;
   const auto is_counted = [&](std::size_t i) {
-    return !watches_[i - i % links_per_plane()].is_bad() && !watches_[i].is_bad();
+    return !watches_[places_.host_link_of(i)].is_bad() && !watches_[i].is_bad();
   };
   for (const std::size_t i : seen_places_) {
-    if (is_counted(i)) (is_host_link(i) ? host_links : uplinks) += seen_[i].own;
+    if (is_counted(i)) (places_.is_host_link(i) ? host_links : uplinks) += seen_[i].own;
   }
   for (const std::size_t i : seen_places_) {
     Observation& seen = seen_[i];
-    Tally others = is_host_link(i) ? host_links : uplinks;
+    Tally others = places_.is_host_link(i) ? host_links : uplinks;
     if (is_counted(i)) others -= seen.own;
-    if (!is_host_link(i)) {
-      seen.near = seen_[i - i % links_per_plane()].own;
+    if (!places_.is_host_link(i)) {
+      seen.near = seen_[places_.host_link_of(i)].own;
       seen.peers = others;
     } else {
       // A single plane has nothing beside it; then losses are taken for its own if they go on.
@@ -150,7 +141,7 @@ void Judge::remember(std::size_t place, Instant now) {
   for (const Tally& each : seen.one_way.down) down += each;
   if (seen.own.lost + up.lost + down.lost == 0) return;
   LossHistory& history = losses_[place];
-  if (!is_host_link(place) && seen.near.lost > 0) return;
+  if (!places_.is_host_link(place) && seen.near.lost > 0) return;
   history.both.add(now, seen.own.lost);
   history.up.add(now, up.lost);
   history.down.add(now, down.lost);
@@ -164,14 +155,15 @@ void Judge::judge(std::size_t place, const Batch& batch, Instant now) {
     return;
   }
   const bool was_bad = watch.is_bad();
-  const std::size_t plane = place / links_per_plane();
+  const std::size_t plane = place / places_.per_plane();
   watched_[plane] -= watch.is_watched() ? 1U : 0U;
-  watch.add(seen, is_host_link(place) ? host_link_rules_ : uplink_rules_, batch.started, now);
+  watch.add(seen, places_.is_host_link(place) ? host_link_rules_ : uplink_rules_, batch.started,
+            now);
   watched_[plane] += watch.is_watched() ? 1U : 0U;
   if (was_bad || !watch.is_bad()) return;
   // Until now, far probes over this link were held against others of the plane.
-  const std::size_t first = plane * links_per_plane();
-  for (std::size_t i = first; i < first + links_per_plane(); ++i) {
+  const std::size_t first = plane * places_.per_plane();
+  for (std::size_t i = first; i < first + places_.per_plane(); ++i) {
     if (i != place) watches_[i].forget_directions();
   }
 }
@@ -179,13 +171,13 @@ void Judge::judge(std::size_t place, const Batch& batch, Instant now) {
 std::vector<Verdict> Judge::verdicts() const {
   std::vector<Verdict> found;
   for (std::size_t i = 0; i < watches_.size(); ++i) {
-    if (is_host_link(i) && watched_[i / links_per_plane()] == 0) {
-      i += links_per_plane() - 1;
+    if (places_.is_host_link(i) && watched_[i / places_.per_plane()] == 0) {
+      i += places_.per_plane() - 1;
       continue;
     }
     const Suspicion* verdict = watches_[i].verdict();
     if (verdict == nullptr) continue;
-    found.push_back({.link = link_at(i),
+    found.push_back({.link = places_.link_at(i),
                      .direction = verdict->direction(),
                      .loss = verdict->own.loss(),
                      .seen = verdict->total,
@@ -198,7 +190,7 @@ std::vector<LinkTally> Judge::tallies(Instant now) const {
   std::vector<LinkTally> all;
   all.reserve(losses_.size());
   for (const auto& [place, history] : losses_) {
-    all.push_back({.link = link_at(place),
+    all.push_back({.link = places_.link_at(place),
                    .tally = watches_[place].total(),
                    .recent = {.both = history.both.at(now),
                               .up = history.up.at(now),

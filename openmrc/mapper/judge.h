@@ -9,6 +9,7 @@
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/mapper/places.h"
 #include "openmrc/mapper/probe_plan.h"
 #include "openmrc/mapper/recent.h"
 #include "openmrc/mapper/round_window.h"
@@ -59,17 +60,6 @@ class Judge {
   [[nodiscard]] RecentAmounts recent_rounds(Instant now) const { return rounds_.at(now); }
 
  private:
-  // By plane: the host's link, then the uplinks.
-  [[nodiscard]] std::size_t links_per_plane() const { return std::size_t{1} + plan_.uplinks(); }
-  [[nodiscard]] std::size_t place(std::uint32_t plane) const { return plane * links_per_plane(); }
-  [[nodiscard]] std::size_t place(std::uint32_t plane, std::uint32_t uplink) const {
-    return place(plane) + 1 + uplink;
-  }
-  [[nodiscard]] fabric::LinkId link_at(std::size_t place) const;
-  [[nodiscard]] bool is_host_link(std::size_t place) const {
-    return place % links_per_plane() == 0;
-  }
-
   // Of most planes nothing is to be said: nothing was lost, and no link is watched.
   [[nodiscard]] bool is_quiet(const Batch& batch, Plane plane) const;
   void skim(const Batch& batch, Plane plane);
@@ -82,6 +72,7 @@ class Judge {
   void judge(std::size_t place, const Batch& batch, Instant now);
 
   ProbePlan plan_;
+  LinkPlaces places_;
   JudgementRules host_link_rules_{};
   JudgementRules uplink_rules_{};
   std::vector<LinkWatch> watches_;

@@ -16,9 +16,8 @@ constexpr std::uint32_t kAgentsMin = 3;
 // Of all questions that are asked of a fabric in a span of time.
 constexpr double kError = 1e-6;
 constexpr double kLeastLoss = 1e-5;  // what is rarer is nobody's fault
-// If a shorter span should have so many losses and has hardly any, the link has healed.
-constexpr double kLossesExpected = 10;
-constexpr double kHealed = 0.1;
+// If losses had gone on as before, so few in a shorter span would be less likely.
+constexpr double kHealed = 1e-4;
 
 bool is_uplink(const LinkId& link) { return link.kind == LinkId::Kind::kUplink; }
 
@@ -113,14 +112,16 @@ class PlaneSums {
     return stands_out_in_rack(fabric_.shape(), own, others) && !has_healed(sum, span);
   }
 
-  // A span may be too short to tell from a long one, and yet tell from one between.
+  // Most losses were long ago. Other reasons may go on to lose some there. A span may be too short
+  // to tell from a long one, and yet tell from one between.
   [[nodiscard]] bool has_healed(const LinkSum& sum, std::size_t span) const {
     for (std::size_t longer = 1; longer <= span; ++longer) {
-      const Tally all{.sent = sent(longer), .lost = sum.lost.both[longer]};
       for (std::size_t shorter = 0; shorter < longer; ++shorter) {
-        const double expected = all.loss() * static_cast<double>(sent(shorter));
-        const auto lost = static_cast<double>(sum.lost.both[shorter]);
-        if (expected >= kLossesExpected && lost < kHealed * expected) return true;
+        const Tally recent{.sent = sent(shorter), .lost = sum.lost.both[shorter]};
+        Tally earlier{.sent = sent(longer), .lost = sum.lost.both[longer]};
+        if (earlier.sent <= recent.sent || earlier.lost <= recent.lost) continue;
+        earlier -= recent;
+        if (chance_of(earlier, recent) < kHealed) return true;
       }
     }
     return false;

@@ -116,6 +116,22 @@ TEST(RackEvidence, EndsWhenALinkHasHealed) {
   EXPECT_EQ(rack.names(), (Names{"p0.t0-0/up17"}));
 }
 
+// Every link loses one packet of 500, as under load; one of them had lost many more.
+TEST(RackEvidence, EndsWhenALinkThatLosesALittleHasHealed) {
+  Rack rack;
+  for (std::uint32_t port = 0; port < 256; ++port) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      rack.lose((port + i) % 256, port, i < 2 ? 1 : 0, 0);
+      rack.lose((port + i) % 256, port, i < 2 ? 0 : 1, 1);
+    }
+  }
+  EXPECT_EQ(rack.names(), (Names{}));
+  for (std::uint32_t i = 0; i < 200; ++i) rack.lose(i, 17, 1, 1);
+  EXPECT_EQ(rack.names(), (Names{}));
+  for (std::uint32_t i = 0; i < 20; ++i) rack.lose(i, 17, 1, 0);  // it goes on
+  EXPECT_EQ(rack.names(), (Names{"p0.t0-0/up17"}));
+}
+
 TEST(RackEvidence, SaysTheDirectionIfItIsSure) {
   Rack rack;
   for (std::uint32_t i = 0; i < 12; ++i) rack.lose(10 * i, 17, 1, 0, 1);

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kHostNameMax = 255;
+constexpr double kDelayMax = 100;
 constexpr double kAgeMax = 1e9;                          // seconds
 constexpr std::uint64_t kAmountMax = 1'000'000'000'000;  // so that sums of many agents have room
 
@@ -168,6 +169,18 @@ bool read_bad(const Json& list, const fabric::Fabric& fabric, MapReport& into) {
   return true;
 }
 
+bool read_slow(const Json& list, const fabric::Fabric& fabric, MapReport& into) {
+  for (const Json& each : list) {
+    Reader reader(each);
+    const auto link = read_link(reader, fabric, into.index);
+    const double delay = reader.number("delay_seconds", kDelayMax);
+    if (!link || !reader.is_good()) return false;
+    into.slow.push_back(
+        {.link = *link, .delay = Duration(static_cast<std::int64_t>(delay * kNsPerSecond))});
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view name_of(Direction direction) {
@@ -196,6 +209,7 @@ MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t s
   report.rounds_per_second = mapper.settings().rounds_per_second;
   report.counters = mapper.counters();
   report.send_failures = send_failures;
+  report.slow = mapper.delays().slow();
   return report;
 }
 
@@ -230,6 +244,12 @@ std::string to_json(const MapReport& report) {
     bad["for_seconds"] = static_cast<double>(each.age.raw()) / kNsPerSecond;
     json["bad"].push_back(std::move(bad));
   }
+  json["slow"] = Json::array();
+  for (const SlowLink& each : report.slow) {
+    json["slow"].push_back(
+        {{"link", fabric::name_of(each.link)},
+         {"delay_seconds", static_cast<double>(each.delay.raw()) / kNsPerSecond}});
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -256,8 +276,9 @@ Result<MapReport, std::string> parse_report(std::string_view text) {
     report.counters.*each.member = counters.whole(each.name);
   const Json& links = reader.member("links", Json::value_t::array);
   const Json& bad = reader.member("bad", Json::value_t::array);
+  const Json& slow = reader.member("slow", Json::value_t::array);
   if (!reader.is_good() || !counters.is_good() || !read_links(links, fabric, report) ||
-      !read_bad(bad, fabric, report)) {
+      !read_bad(bad, fabric, report) || !read_slow(slow, fabric, report)) {
     return failure(std::string("the page is damaged"));
   }
   return report;

@@ -37,6 +37,7 @@ struct MapReport {
   RecentAmounts recent_rounds{};   // that were judged
   std::vector<LinkTally> links{};  // that have lost something, and the host's own
   std::vector<BadLink> bad{};
+  std::vector<SlowLink> slow{};
 };
 
 // Without what only a mapper knows: its counters.

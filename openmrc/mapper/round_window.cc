@@ -34,7 +34,8 @@ void RoundWindow::sent(Plane plane, ProbeKind kind) {
                                                                     << (batch.rounds - 1);
 }
 
-RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeKind kind) {
+RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeKind kind,
+                                        Duration time) {
   if (plane.raw() >= planes_) return Reply::kUnknown;
   for (Batch& batch : open_) {
     if (round < batch.first_round) return Reply::kLate;
@@ -44,6 +45,8 @@ RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeK
     if ((bits.sent & bit) == 0) return Reply::kUnknown;
     if ((bits.replied & bit) != 0) return Reply::kAgain;
     bits.replied |= bit;
+    const auto number = static_cast<std::uint8_t>(round - batch.first_round);
+    batch.round_trips.push_back({.plane = plane, .kind = kind, .round = number, .time = time});
     return Reply::kTaken;
   }
   return open_.empty() ? Reply::kLate : Reply::kUnknown;

@@ -40,6 +40,14 @@ struct Batch {
   Noise noise = Noise::kNone;
   std::vector<std::array<Bits, kProbeKinds>> planes{};
 
+  struct RoundTrip {
+    Plane plane{};
+    ProbeKind kind = ProbeKind::kT0;
+    std::uint8_t round = 0;  // from the first
+    Duration time{};
+  };
+  std::vector<RoundTrip> round_trips{};  // of all that replied
+
   [[nodiscard]] const Bits& of(Plane plane, ProbeKind kind) const {
     return planes[plane.raw()][static_cast<std::size_t>(kind)];
   }
@@ -60,7 +68,7 @@ class RoundWindow {
   void sent(Plane plane, ProbeKind kind);  // in this round
 
   enum class Reply : std::uint8_t { kTaken, kAgain, kLate, kUnknown };
-  Reply replied(std::uint64_t round, Plane plane, ProbeKind kind);
+  Reply replied(std::uint64_t round, Plane plane, ProbeKind kind, Duration time);
 
   // What is on its way now says nothing.
   void spoil();

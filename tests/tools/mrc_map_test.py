@@ -22,7 +22,7 @@ def page(index, bad=(), fabric=None):
     return json.dumps({
         "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": fabric or FABRIC,
         "rounds_per_second": 10, "send_failures": 0, "recent_rounds": [0] * 4, "counters": dict.fromkeys(COUNTERS, 0),
-        "links": [], "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
+        "links": [], "slow": [], "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
                               "for_seconds": 3.5} for link in bad]}).encode()
 
 
@@ -143,6 +143,17 @@ class MrcMap(unittest.TestCase):
         by_loss = {one["loss"]: one for one in plan["found_after_seconds"]}
         self.assertLess(by_loss[0.01]["uplink_by_rack"], by_loss[0.01]["uplink"])
         self.assertEqual(sorted(by_loss), [1e-5, 1e-4, 1e-3, 1e-2, 1])
+
+    def test_a_slow_link_is_named_with_its_delay(self):
+        pages = []
+        for index in range(2):
+            one = json.loads(page(index))
+            one["slow"] = [{"link": "p1.t0-0/up0", "delay_seconds": 0.00101}]
+            pages.append(self.agent(http(json.dumps(one).encode())))
+        done = self.run_map(*pages)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[1].split(),
+                         ["p1.t0-0/up0", "slow", "+1", "ms", "2", "of", "2"])
 
     def test_losses_of_a_rack_are_added_up(self):
         fabric = {"planes": 2, "racks": 2, "hosts_per_rack": 8, "uplinks": 64}

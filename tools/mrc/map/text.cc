@@ -33,6 +33,14 @@ std::string percent_text(double loss) {
 }
 
 Row row_of(const Finding& finding) {
+  if (finding.delay > Duration()) {
+    return {name_of(finding.element),
+            "slow",
+            "",
+            fmt::format("+{:.2g} ms", seconds_of(finding.delay) * 1e3),
+            "",
+            fmt::format("{} of {}", finding.found_by, finding.asked)};
+  }
   return {name_of(finding.element),   std::string(name_of(finding.direction)),
           percent_text(finding.loss), fmt::format("{} of {}", finding.seen.lost, finding.seen.sent),
           age_text(finding.age),      fmt::format("{} of {}", finding.found_by, finding.asked)};
@@ -90,6 +98,7 @@ std::string map_json(const MapAnswer& answer) {
     json["bad"].push_back({{"name", name_of(each.element)},
                            {"direction", name_of(each.direction)},
                            {"loss", each.loss},
+                           {"delay_seconds", seconds_of(each.delay)},
                            {"lost", each.seen.lost},
                            {"sent", each.seen.sent},
                            {"for_seconds", seconds_of(each.age)},
