@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/time.h"
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/mapper/places.h"
 #include "openmrc/mapper/probe_plan.h"
+#include "openmrc/mapper/recent.h"
 #include "openmrc/mapper/round_window.h"
 #include "openmrc/mapper/suspicion.h"
 #include "openmrc/mapper/tally.h"
@@ -24,9 +27,19 @@ struct Verdict {
   Instant since{};
 };
 
+// Losses of a link recently, of probes that cross it and nothing else that loses.
+struct RecentLosses {
+  RecentAmounts both{};  // there and back
+  RecentAmounts up{};    // in one direction only; of uplinks
+  RecentAmounts down{};
+
+  bool operator==(const RecentLosses&) const = default;
+};
+
 struct LinkTally {
   fabric::LinkId link{};
   Tally tally{};
+  RecentLosses recent{};
 };
 
 // Names the bad links among those that a host is responsible for: its own ones and the uplinks of
@@ -41,31 +54,46 @@ class Judge {
   void add(const Batch& batch, Instant now);
 
   [[nodiscard]] std::vector<Verdict> verdicts() const;
-  [[nodiscard]] std::vector<LinkTally> tallies() const;  // of all links
+  [[nodiscard]] bool has_lost() const { return losses_.size() > plan_.planes(); }
+  // Of the host's own links, and of all that have lost something.
+  [[nodiscard]] std::vector<LinkTally> tallies(Instant now) const;
+  // Of all uplinks of a plane together, by plane.
+  [[nodiscard]] std::vector<Tally> uplink_tallies() const;
+  [[nodiscard]] RecentAmounts recent_rounds(Instant now) const { return rounds_.at(now); }
 
  private:
-  // By plane: the host's link, then the uplinks.
-  [[nodiscard]] std::size_t links_per_plane() const { return std::size_t{1} + plan_.uplinks(); }
-  [[nodiscard]] std::size_t place(std::uint32_t plane) const { return plane * links_per_plane(); }
-  [[nodiscard]] std::size_t place(std::uint32_t plane, std::uint32_t uplink) const {
-    return place(plane) + 1 + uplink;
-  }
-  [[nodiscard]] fabric::LinkId link_at(std::size_t place) const;
-  [[nodiscard]] bool is_host_link(std::size_t place) const {
-    return place % links_per_plane() == 0;
-  }
-
+  // Of most planes nothing is to be said: nothing was lost, and no link is watched.
+  [[nodiscard]] bool is_quiet(const Batch& batch, Plane plane) const;
+  void skim(const Batch& batch, Plane plane);
   void observe(const Batch& batch);
   void observe(const Batch& batch, Plane plane, ProbeKind kind);
   void observe_far(const ProbePath& path, const Tally& tally);
+  Observation& seen_at(std::size_t place);
   void compare();
+  void remember(std::size_t place, Instant now);
   void judge(std::size_t place, const Batch& batch, Instant now);
 
   ProbePlan plan_;
+  LinkPlaces places_;
   JudgementRules host_link_rules_{};
   JudgementRules uplink_rules_{};
   std::vector<LinkWatch> watches_;
-  std::vector<Observation> seen_;  // of the batch in hand
+  std::vector<std::uint32_t> watched_;  // links, by plane
+  RecentCount rounds_{};
+
+  struct LossHistory {
+    RecentCount both{};
+    RecentCount up{};
+    RecentCount down{};
+  };
+  std::map<std::size_t, LossHistory> losses_{};  // of own links, and all that have lost something
+
+  // Of the batch in hand: all that is said of links, and sums of the planes that are quiet.
+  std::vector<Observation> seen_;
+  std::vector<bool> is_seen_;
+  std::vector<std::size_t> seen_places_{};
+  Tally quiet_host_links_{};
+  Tally quiet_uplinks_{};
 };
 
 }  // namespace openmrc::mapper

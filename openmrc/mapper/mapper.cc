@@ -13,30 +13,31 @@ constexpr std::uint32_t kBatchesPerSecond = 8;
 constexpr std::int64_t kTicks = 5;
 constexpr std::int64_t kTicksMissed = 2;
 
+}  // namespace
+
 std::uint32_t rounds_per_batch(const MapperSettings& settings) {
   return std::clamp(settings.rounds_per_second / kBatchesPerSecond, 1U, kRoundsPerBatchMax);
 }
-
-}  // namespace
 
 Mapper::Mapper(const ProbePlan& plan, const MapperSettings& settings, const ProbeKey& key)
     : plan_(plan),
       settings_(settings),
       key_(key),
       window_(plan.planes(), rounds_per_batch(settings), settings.timeout),
-      judge_(plan, settings.least_loss, settings.hold) {
+      judge_(plan, settings.least_loss, settings.hold),
+      delays_(plan) {
   OPENMRC_CHECK(settings.rounds_per_second > 0, "a mapper that is off is not made");
 }
 
 Duration Mapper::interval() const { return seconds(1) / settings_.rounds_per_second; }
 
-void Mapper::receive(Plane plane, ConstBytes bytes) {
+void Mapper::receive(Plane plane, ConstBytes bytes, Instant now) {
   const auto probe = read_probe(bytes, key_);
   if (!probe || probe->path.plane != plane) {
     ++counters_.foreign;
     return;
   }
-  switch (window_.replied(probe->round, plane, probe->path.kind)) {
+  switch (window_.replied(probe->round, plane, probe->path.kind, now - probe->sent)) {
     case RoundWindow::Reply::kTaken: ++counters_.replied; return;
     case RoundWindow::Reply::kAgain: ++counters_.repeated; return;
     case RoundWindow::Reply::kLate: ++counters_.late; return;
@@ -61,6 +62,7 @@ void Mapper::close(const Batch& batch, Instant now) {
     case Batch::Noise::kNone:
       counters_.rounds_judged += batch.rounds;
       judge_.add(batch, now);
+      delays_.add(batch, now);
       return;
     case Batch::Noise::kHostLate: counters_.rounds_host_late += batch.rounds; return;
     case Batch::Noise::kAllPlanes: counters_.rounds_all_planes += batch.rounds; return;

@@ -9,6 +9,7 @@
 
 #include "openmrc/base/bytes.h"
 #include "openmrc/base/time.h"
+#include "openmrc/mapper/delay.h"
 #include "openmrc/mapper/judge.h"
 #include "openmrc/mapper/probe.h"
 #include "openmrc/mapper/probe_plan.h"
@@ -22,6 +23,9 @@ struct MapperSettings {
   double least_loss = 1e-4;
   Duration hold = seconds(1);
 };
+
+// That are judged together.
+std::uint32_t rounds_per_batch(const MapperSettings& settings);
 
 struct MapperCounters {
   std::uint64_t rounds = 0;
@@ -50,7 +54,7 @@ class Mapper {
   Mapper(const ProbePlan& plan, const MapperSettings& settings, const ProbeKey& key);
 
   // What has come in by a port of this plane; any bytes.
-  void receive(Plane plane, ConstBytes bytes);
+  void receive(Plane plane, ConstBytes bytes, Instant now);
   // Packets that had come in were lost in this host.
   void lost_here() { window_.spoil(); }
   // To be called at `next_tick` or before.
@@ -66,6 +70,7 @@ class Mapper {
   [[nodiscard]] const MapperSettings& settings() const { return settings_; }
   [[nodiscard]] const MapperCounters& counters() const { return counters_; }
   [[nodiscard]] const Judge& judge() const { return judge_; }
+  [[nodiscard]] const DelayJudge& delays() const { return delays_; }
 
  private:
   void close(const Batch& batch, Instant now);
@@ -76,6 +81,7 @@ class Mapper {
   ProbeKey key_;
   RoundWindow window_;
   Judge judge_;
+  DelayJudge delays_;
   MapperCounters counters_{};
   std::uint64_t next_round_ = 0;
   bool has_begun_ = false;

@@ -194,12 +194,12 @@ TEST(Mapper, TakesNothingThatItHasNotSent) {
   const std::uint64_t replied = rig.mapper.counters().replied;
   std::array<std::byte, kProbeSize> bytes{};
   write_probe({.round = rig.mapper.counters().rounds - 1, .sent = rig.now}, {1, 2}, bytes);
-  rig.mapper.receive(Plane(0), bytes);
-  rig.mapper.receive(Plane(0), {});
+  rig.mapper.receive(Plane(0), bytes, rig.now);
+  rig.mapper.receive(Plane(0), {}, rig.now);
   write_probe({.round = 1'000'000, .sent = rig.now}, {1, 7}, bytes);  // our key, no such round
-  rig.mapper.receive(Plane(0), bytes);
+  rig.mapper.receive(Plane(0), bytes, rig.now);
   write_probe({.path = {.plane = Plane(1)}, .round = 1}, {1, 7}, bytes);
-  rig.mapper.receive(Plane(0), bytes);  // by the port of another plane
+  rig.mapper.receive(Plane(0), bytes, rig.now);  // by the port of another plane
   EXPECT_EQ(rig.mapper.counters().foreign, 4u);
   EXPECT_EQ(rig.mapper.counters().replied, replied);
 }
@@ -210,12 +210,12 @@ TEST(Mapper, CountsAReplyOnce) {
   const auto probes = rig.mapper.round(rig.now);
   const Mapper::Outgoing first = probes[0];
   rig.mapper.sent(first.path);
-  rig.mapper.receive(first.path.plane, first.bytes);
-  rig.mapper.receive(first.path.plane, first.bytes);
+  rig.mapper.receive(first.path.plane, first.bytes, rig.now);
+  rig.mapper.receive(first.path.plane, first.bytes, rig.now);
   EXPECT_EQ(rig.mapper.counters().replied, 1u);
   EXPECT_EQ(rig.mapper.counters().repeated, 1u);
   rig.run(seconds(1));
-  rig.mapper.receive(first.path.plane, first.bytes);
+  rig.mapper.receive(first.path.plane, first.bytes, rig.now);
   EXPECT_EQ(rig.mapper.counters().late, 1u);
 }
 

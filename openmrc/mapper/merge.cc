@@ -5,6 +5,9 @@
 #include <array>
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "openmrc/mapper/rack_evidence.h"
 
 namespace openmrc::mapper {
 namespace {
@@ -22,9 +25,15 @@ class Merger {
   explicit Merger(const std::map<HostIndex, const MapReport*>& reports,
                   const fabric::Fabric& fabric)
       : fabric_(fabric) {
+    std::map<std::uint32_t, std::vector<const MapReport*>> racks;
     for (const auto& [host, report] : reports) {
+      racks[fabric_.rack_of(host)].push_back(report);
       ++agents_[fabric_.rack_of(host)];
       for (const BadLink& bad : report->bad) add(bad);
+      for (const SlowLink& slow : report->slow) delays_[slow.link].push_back(slow.delay);
+    }
+    for (const auto& [rack, agents] : racks) {
+      for (const RackFinding& each : find_in_rack(fabric_, agents)) add(each);
     }
   }
 
@@ -38,6 +47,7 @@ class Merger {
       finding.direction = majority(directions_[link]);
       found.push_back(finding);
     }
+    take_slow(found);
     return found;
   }
 
@@ -53,6 +63,22 @@ class Merger {
     finding.age = std::max(finding.age, bad.age);
     ++finding.found_by;
     ++directions_[bad.link][static_cast<std::size_t>(bad.direction)];
+  }
+
+  void add(const RackFinding& found) {
+    if (found.is_named) {
+      if (majority(directions_[found.link]) == Direction::kUnknown) {
+        ++directions_[found.link][static_cast<std::size_t>(found.direction)];
+      }
+      return;
+    }
+    links_[found.link] = {.element = found.link,
+                          .loss = found.seen.loss() * found.agents,
+                          .seen = found.seen,
+                          .age = found.span,
+                          .found_by = found.agents,
+                          .by_rack = true};
+    directions_[found.link][static_cast<std::size_t>(found.direction)] = 1;
   }
 
   // Those that do not know count for nothing; those that contradict each other, for both.
@@ -96,6 +122,18 @@ class Merger {
     return whole;
   }
 
+  // An uplink is slow if most of those that see it say so: one of them may be slow itself.
+  void take_slow(std::vector<Finding>& found) {
+    for (auto& [link, delays] : delays_) {
+      const auto count = static_cast<std::uint32_t>(delays.size());
+      const std::uint32_t asked = is_host_link(link) ? 1 : agents_that_see(link);
+      if (links_.contains(link) || count * 2 <= asked) continue;
+      std::ranges::sort(delays);
+      found.push_back(
+          {.element = link, .delay = delays[count / 2], .found_by = count, .asked = asked});
+    }
+  }
+
   // All hosts of a rack, if more than one can be asked, lose their link in a plane.
   void take_t0s(std::vector<Finding>& found) {
     for (const auto& [place, count] : blind_) {
@@ -133,6 +171,7 @@ class Merger {
   std::map<std::pair<Plane, std::uint32_t>, std::uint32_t> blind_{};  // without a link, by rack
   std::map<LinkId, Finding> links_{};
   std::map<LinkId, Votes> directions_{};
+  std::map<LinkId, std::vector<Duration>> delays_{};
 };
 
 }  // namespace

@@ -18,10 +18,12 @@ struct Finding {
   fabric::Element element{};
   Direction direction = Direction::kUnknown;
   double loss = 0;             // mean of the agents that found it
+  Duration delay{};            // of a slow link, which loses nothing; the median of the agents
   Tally seen{};                // all of them together
   Duration age{};              // of the one that has seen it longest
   std::uint32_t found_by = 0;  // agents
   std::uint32_t asked = 0;     // that probe it
+  bool by_rack = false;        // none has seen enough by itself, all together have
 };
 
 struct MergedMap {

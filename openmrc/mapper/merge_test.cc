@@ -98,5 +98,24 @@ TEST(Merge, LeavesOutWhoSpeaksOfAnotherFabric) {
   EXPECT_TRUE(merge({}).findings.empty());
 }
 
+TEST(Merge, NamesSlowLinksIfMostAgentsDo) {
+  const auto slow = [](std::uint32_t host, const char* name, Duration delay) {
+    MapReport report = of_host(host, {});
+    report.slow = {{.link = link(name), .delay = delay}};
+    return report;
+  };
+  const char* uplink = "p0.t0-0/up1";
+  const std::vector some{slow(0, uplink, milliseconds(1)), of_host(1, {}), of_host(2, {})};
+  EXPECT_EQ(names(some), (Names{}));
+  const std::vector most{slow(0, uplink, milliseconds(1)), slow(1, uplink, milliseconds(2)),
+                         of_host(2, {})};
+  EXPECT_EQ(names(most), (Names{"p0.t0-0/up1 2/3"}));
+  EXPECT_EQ(merge(most).findings[0].delay, milliseconds(2));
+  EXPECT_EQ(names({slow(1, "h1/p1", milliseconds(1)), of_host(0, {})}),
+            (Names{"p1.t0-0/down1 1/1"}));
+  EXPECT_EQ(names({slow(0, uplink, milliseconds(1)), of_host(0, {uplink})}),
+            (Names{"p0.t0-0/up1 1/1"}));
+}
+
 }  // namespace
 }  // namespace openmrc::mapper

@@ -6,6 +6,7 @@
 
 #include "openmrc/fabric/usid_plan.h"
 #include "openmrc/mapper/probe_plan.h"
+#include "openmrc/mapper/rack_evidence.h"
 #include "openmrc/mapper/tally.h"
 
 namespace openmrc::mapper {
@@ -23,15 +24,23 @@ Kinds kinds_of(const fabric::Fabric& fabric) {
   return {.t1 = fabric.has_t1() ? 1.0 : 0.0, .far = plan.partners() > 0 ? 1.0 : 0.0};
 }
 
-// A link among `candidates` that has one probe for each `others` of the rest.
-std::uint64_t losses_wanted(std::uint64_t others, std::uint64_t candidates) {
-  std::uint64_t losses = kLossesMin;
+// How many a link needs that has one probe for each `others` of the rest.
+template <class Enough>
+std::uint64_t least_losses(std::uint64_t others, Enough is_enough) {
   constexpr std::uint64_t kMany = 1'000'000;
-  const auto is_enough = [&] {
-    return stands_out({.sent = kMany, .lost = losses}, {.sent = others * kMany}, candidates);
-  };
-  while (losses < kLossesMax && !is_enough()) ++losses;
+  std::uint64_t losses = kLossesMin;
+  while (losses < kLossesMax &&
+         !is_enough(Tally{.sent = kMany, .lost = losses}, Tally{.sent = others * kMany})) {
+    ++losses;
+  }
   return losses;
+}
+
+// A link among `candidates`.
+std::uint64_t losses_wanted(std::uint64_t others, std::uint64_t candidates) {
+  return least_losses(others, [&](const Tally& own, const Tally& rest) {
+    return stands_out(own, rest, candidates);
+  });
 }
 
 }  // namespace
@@ -63,6 +72,13 @@ std::uint64_t losses_for_uplink(const fabric::Fabric& fabric) {
   const std::uint64_t all = uplinks * fabric.shape().planes;
   const std::uint64_t near = losses_wanted(uplinks, uplinks);
   return all < 2 ? near : std::max(near, losses_wanted(all - 1, all));
+}
+
+std::uint64_t losses_for_rack(const fabric::Fabric& fabric) {
+  const std::uint64_t others = std::max<std::uint64_t>(fabric.shape().uplinks, 2) - 1;
+  return least_losses(others, [&](const Tally& own, const Tally& rest) {
+    return stands_out_in_rack(fabric.shape(), own, rest);
+  });
 }
 
 double probes_of_host_link(double rounds_per_second) { return rounds_per_second; }

@@ -26,6 +26,8 @@ ProbeLoad probe_load(const fabric::Fabric& fabric, double rounds_per_second);
 // Losses that the judge of one host wants before it names a link, if nothing else loses any.
 std::uint64_t losses_for_host_link(const fabric::Fabric& fabric);
 std::uint64_t losses_for_uplink(const fabric::Fabric& fabric);
+// Losses that the agents of a rack want together.
+std::uint64_t losses_for_rack(const fabric::Fabric& fabric);
 
 // Probes of a second that cross the link and are judged by one host, or sent by its whole rack.
 double probes_of_host_link(double rounds_per_second);

@@ -82,5 +82,15 @@ TEST(ProbeLoad, NeedsEachLossOfADeadLinkOnce) {
   EXPECT_NEAR(seconds_to_find(3, 0.01, 1000), 0.63, 0.01);  // a Poisson process of rate 10
 }
 
+// Three is the least; the more uplinks, the less likely it is that losses meet on one by chance.
+TEST(ProbeLoad, ARackWantsFewLossesAmongManyUplinks) {
+  const auto of = [](std::uint32_t racks, std::uint32_t uplinks) {
+    return losses_for_rack(*fabric::Fabric::make(
+        {.planes = 8, .racks = racks, .hosts_per_rack = 256, .uplinks = uplinks}));
+  };
+  EXPECT_EQ(of(512, 256), 6u);
+  EXPECT_GT(of(8, 2), 20u);
+}
+
 }  // namespace
 }  // namespace openmrc::mapper

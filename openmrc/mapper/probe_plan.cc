@@ -38,7 +38,7 @@ std::uint32_t ProbePlan::partner_of(std::uint32_t rack) const {
 std::optional<ProbePath> ProbePlan::path(std::uint64_t round, Plane plane, ProbeKind kind) const {
   if (kind == ProbeKind::kT0) return ProbePath{.plane = plane};
   if (uplinks() == 0) return std::nullopt;
-  const std::uint64_t turn = round + fabric().downlink_of(host_) + plane.raw();
+  const std::uint64_t turn = turn_of(round, plane);
   const std::uint64_t uplink = turn % uplinks();
   ProbePath path{.kind = kind, .plane = plane, .out = narrow(uplink), .back = narrow(uplink)};
   if (kind == ProbeKind::kT1) return path;

@@ -35,6 +35,10 @@ class ProbePlan {
   [[nodiscard]] std::uint32_t planes() const { return fabric().shape().planes; }
   [[nodiscard]] std::uint32_t uplinks() const { return fabric().shape().uplinks; }
 
+  // The uplink by which probes leave the rack in a round; there is one.
+  [[nodiscard]] std::uint32_t uplink_of(std::uint64_t round, Plane plane) const {
+    return static_cast<std::uint32_t>(turn_of(round, plane) % uplinks());
+  }
   // Nothing if the fabric has no such way: no T1, one rack, or one uplink, which a far probe would
   // cross in both directions.
   [[nodiscard]] std::optional<ProbePath> path(std::uint64_t round, Plane plane,
@@ -49,6 +53,9 @@ class ProbePlan {
   [[nodiscard]] std::uint32_t partner_of(std::uint32_t rack) const;
 
  private:
+  [[nodiscard]] std::uint64_t turn_of(std::uint64_t round, Plane plane) const {
+    return round + fabric().downlink_of(host_) + plane.raw();
+  }
   [[nodiscard]] std::uint32_t partner_stride() const;
 
   fabric::UsidPlan plan_;

@@ -18,7 +18,9 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kHostNameMax = 255;
-constexpr double kAgeMax = 1e9;  // seconds
+constexpr double kDelayMax = 100;
+constexpr double kAgeMax = 1e9;                          // seconds
+constexpr std::uint64_t kAmountMax = 1'000'000'000'000;  // so that sums of many agents have room
 
 constexpr std::array<std::string_view, 4> kDirections{"unknown", "up", "down", "both"};
 
@@ -84,6 +86,16 @@ class Reader {
     if (tally.lost > tally.sent) is_good_ = false;
     return tally;
   }
+  RecentAmounts recent(const char* name) {
+    RecentAmounts amounts{};
+    const Json& found = member(name, Json::value_t::array);
+    if (found.size() != amounts.size()) is_good_ = false;
+    for (std::size_t i = 0; is_good_ && i < amounts.size(); ++i) {
+      is_good_ = found[i].is_number_unsigned() && found[i].get<std::uint64_t>() <= kAmountMax;
+      if (is_good_) amounts[i] = found[i].get<std::uint64_t>();
+    }
+    return amounts;
+  }
 
  private:
   double fail() {
@@ -138,9 +150,13 @@ bool read_links(const Json& list, const fabric::Fabric& fabric, MapReport& into)
   for (const Json& each : list) {
     Reader reader(each);
     const auto link = read_link(reader, fabric, into.index);
-    const Tally tally = reader.tally();
+    LinkTally tally{.tally = reader.tally(),
+                    .recent = {.both = reader.recent("recent_lost"),
+                               .up = reader.recent("recent_lost_up"),
+                               .down = reader.recent("recent_lost_down")}};
     if (!link || !reader.is_good()) return false;
-    into.links.push_back({.link = *link, .tally = tally});
+    tally.link = *link;
+    into.links.push_back(tally);
   }
   return true;
 }
@@ -162,33 +178,48 @@ bool read_bad(const Json& list, const fabric::Fabric& fabric, MapReport& into) {
   return true;
 }
 
+bool read_slow(const Json& list, const fabric::Fabric& fabric, MapReport& into) {
+  for (const Json& each : list) {
+    Reader reader(each);
+    const auto link = read_link(reader, fabric, into.index);
+    const double delay = reader.number("delay_seconds", kDelayMax);
+    if (!link || !reader.is_good()) return false;
+    into.slow.push_back(
+        {.link = *link, .delay = Duration(static_cast<std::int64_t>(delay * kNsPerSecond))});
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view name_of(Direction direction) {
   return kDirections[static_cast<std::size_t>(direction)];
 }
 
-MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t send_failures,
-                    Instant now) {
-  MapReport report{.host = std::string(host),
-                   .index = mapper.plan().host(),
-                   .shape = mapper.plan().fabric().shape(),
-                   .rounds_per_second = mapper.settings().rounds_per_second,
-                   .counters = mapper.counters(),
-                   .send_failures = send_failures};
-  report.uplinks.resize(report.shape.planes);
-  for (const LinkTally& each : mapper.judge().tallies()) {
-    const bool is_own = each.link.kind == fabric::LinkId::Kind::kHost;
-    if (is_own || each.tally.lost > 0) report.links.push_back(each);
-    if (!is_own) report.uplinks[each.link.plane.raw()] += each.tally;
-  }
-  for (const Verdict& each : mapper.judge().verdicts()) {
+MapReport report_of(const ProbePlan& plan, const Judge& judge, Instant now) {
+  MapReport report{.index = plan.host(),
+                   .shape = plan.fabric().shape(),
+                   .recent_rounds = judge.recent_rounds(now),
+                   .uplinks = judge.uplink_tallies(),
+                   .links = judge.tallies(now)};
+  for (const Verdict& each : judge.verdicts()) {
     report.bad.push_back({.link = each.link,
                           .direction = each.direction,
                           .loss = each.loss,
                           .seen = each.seen,
                           .age = now - each.since});
   }
+  return report;
+}
+
+MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t send_failures,
+                    Instant now) {
+  MapReport report = report_of(mapper.plan(), mapper.judge(), now);
+  report.host = std::string(host);
+  report.rounds_per_second = mapper.settings().rounds_per_second;
+  report.counters = mapper.counters();
+  report.send_failures = send_failures;
+  report.slow = mapper.delays().slow();
   return report;
 }
 
@@ -202,7 +233,8 @@ std::string to_json(const MapReport& report) {
               {"hosts_per_rack", report.shape.hosts_per_rack},
               {"uplinks", report.shape.uplinks}}},
             {"rounds_per_second", report.rounds_per_second},
-            {"send_failures", report.send_failures}};
+            {"send_failures", report.send_failures},
+            {"recent_rounds", report.recent_rounds}};
   for (const CounterName& each : kCounters) {
     json["counters"][each.name] = report.counters.*each.member;
   }
@@ -212,7 +244,11 @@ std::string to_json(const MapReport& report) {
   }
   json["links"] = Json::array();
   for (const LinkTally& each : report.links) {
-    json["links"].push_back(tally_json(each.link, each.tally));
+    Json link = tally_json(each.link, each.tally);
+    link["recent_lost"] = each.recent.both;
+    link["recent_lost_up"] = each.recent.up;
+    link["recent_lost_down"] = each.recent.down;
+    json["links"].push_back(std::move(link));
   }
   json["bad"] = Json::array();
   for (const BadLink& each : report.bad) {
@@ -221,6 +257,12 @@ std::string to_json(const MapReport& report) {
     bad["loss"] = each.loss;
     bad["for_seconds"] = static_cast<double>(each.age.raw()) / kNsPerSecond;
     json["bad"].push_back(std::move(bad));
+  }
+  json["slow"] = Json::array();
+  for (const SlowLink& each : report.slow) {
+    json["slow"].push_back(
+        {{"link", fabric::name_of(each.link)},
+         {"delay_seconds", static_cast<double>(each.delay.raw()) / kNsPerSecond}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -242,14 +284,17 @@ Result<MapReport, std::string> parse_report(std::string_view text) {
   report.rounds_per_second =
       static_cast<std::uint32_t>(reader.whole("rounds_per_second", 1'000'000));
   report.send_failures = reader.whole("send_failures");
+  report.recent_rounds = reader.recent("recent_rounds");
   Reader counters(reader.member("counters", Json::value_t::object));
   for (const CounterName& each : kCounters)
     report.counters.*each.member = counters.whole(each.name);
   const Json& uplinks = reader.member("uplinks", Json::value_t::array);
   const Json& links = reader.member("links", Json::value_t::array);
   const Json& bad = reader.member("bad", Json::value_t::array);
+  const Json& slow = reader.member("slow", Json::value_t::array);
   if (!reader.is_good() || !counters.is_good() || !read_uplinks(uplinks, report) ||
-      !read_links(links, fabric, report) || !read_bad(bad, fabric, report)) {
+      !read_links(links, fabric, report) || !read_bad(bad, fabric, report) ||
+      !read_slow(slow, fabric, report)) {
     return failure(std::string("the page is damaged"));
   }
   return report;

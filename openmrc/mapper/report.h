@@ -34,11 +34,15 @@ struct MapReport {
   std::uint32_t rounds_per_second = 0;
   MapperCounters counters{};
   std::uint64_t send_failures = 0;
+  RecentAmounts recent_rounds{};   // that were judged
   std::vector<Tally> uplinks{};    // of the host's T0, all together, by plane
   std::vector<LinkTally> links{};  // that have lost something, and the host's own
   std::vector<BadLink> bad{};
+  std::vector<SlowLink> slow{};
 };
 
+// Without what only a mapper knows: its counters.
+MapReport report_of(const ProbePlan& plan, const Judge& judge, Instant now);
 MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t send_failures,
                     Instant now);
 

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 MapReport found_by_a_mapper() {
   test::Rig rig;
   rig.network.losses[{rig.link("p2.t0-0/up1"), true}] = test::kMillion;
-  rig.run(seconds(3));
+  rig.network.delays[{rig.link("p1.t0-0/up1"), true}] = milliseconds(1);
+  rig.run(seconds(8));
   return report_of(rig.mapper, "h0", 5, rig.now);
 }
 
@@ -35,16 +36,32 @@ TEST(MapReport, ComesBackFromItsPage) {
   EXPECT_EQ(back->bad[0].seen, report.bad[0].seen);
   EXPECT_NEAR(static_cast<double>(back->bad[0].age.raw()),
               static_cast<double>(report.bad[0].age.raw()), 1e3);
-  EXPECT_EQ(back->links.size(), report.links.size());
   EXPECT_EQ(back->uplinks, report.uplinks);
   ASSERT_EQ(report.uplinks.size(), 4u);
   EXPECT_GT(report.uplinks[2].lost, 0u);
   EXPECT_EQ(report.uplinks[1].lost, 0u);
   EXPECT_GT(report.uplinks[1].sent, 0u);
+  EXPECT_EQ(back->slow, report.slow);
+  ASSERT_EQ(back->links.size(), report.links.size());
+  EXPECT_GT(report.recent_rounds[0], 0u);
+  EXPECT_EQ(back->recent_rounds, report.recent_rounds);
+  for (std::size_t i = 0; i < report.links.size(); ++i) {
+    EXPECT_EQ(back->links[i].recent, report.links[i].recent);
+  }
+}
+
+TEST(MapReport, HasSlowLinks) {
+  const MapReport report = found_by_a_mapper();
+  ASSERT_EQ(report.slow.size(), 1u);
+  EXPECT_EQ(report.slow[0].delay, milliseconds(1));
+  Json json = Json::parse(to_json(report));
+  json["slow"][0]["delay_seconds"] = -1;
+  EXPECT_FALSE(parse_report(json.dump()));
 }
 
 TEST(MapReport, HasTheHostsOwnLinksAndThoseThatLost) {
-  EXPECT_EQ(found_by_a_mapper().links.size(), 4u + 1u);
+  // The one that is cut; and the other, by which far probes that were lost would have come back.
+  EXPECT_EQ(found_by_a_mapper().links.size(), 4u + 2u);
 }
 
 // Each member taken away, or made another kind of value, is refused with a reason.
@@ -57,6 +74,11 @@ TEST(MapReport, IsRefusedIfAnyMemberIsWrong) {
     Json other = good;
     other[key] = -1;
     EXPECT_FALSE(parse_report(other.dump())) << key;
+  }
+  for (const auto& [key, value] : good["links"][0].items()) {
+    Json without = good;
+    without["links"][0].erase(key);
+    EXPECT_FALSE(parse_report(without.dump())) << key;
   }
   for (const auto& [key, value] : good["bad"][0].items()) {
     Json without = good;

@@ -8,6 +8,13 @@
 
 namespace openmrc::mapper {
 
+bool loses_in_all_planes(const Batch& batch) {
+  const auto loses = [](const auto& kinds) {
+    return kinds[static_cast<std::size_t>(ProbeKind::kT0)].lost() != 0;
+  };
+  return batch.planes.size() > 1 && std::ranges::all_of(batch.planes, loses);
+}
+
 void RoundWindow::begin_round(std::uint64_t round, Instant now) {
   if (open_.empty() || open_.back().rounds == rounds_per_batch_) {
     Batch& batch = open_.emplace_back();
@@ -27,7 +34,8 @@ void RoundWindow::sent(Plane plane, ProbeKind kind) {
                                                                     << (batch.rounds - 1);
 }
 
-RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeKind kind) {
+RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeKind kind,
+                                        Duration time) {
   if (plane.raw() >= planes_) return Reply::kUnknown;
   for (Batch& batch : open_) {
     if (round < batch.first_round) return Reply::kLate;
@@ -37,6 +45,8 @@ RoundWindow::Reply RoundWindow::replied(std::uint64_t round, Plane plane, ProbeK
     if ((bits.sent & bit) == 0) return Reply::kUnknown;
     if ((bits.replied & bit) != 0) return Reply::kAgain;
     bits.replied |= bit;
+    const auto number = static_cast<std::uint8_t>(round - batch.first_round);
+    batch.round_trips.push_back({.plane = plane, .kind = kind, .round = number, .time = time});
     return Reply::kTaken;
   }
   return open_.empty() ? Reply::kLate : Reply::kUnknown;
@@ -52,18 +62,10 @@ std::optional<Batch> RoundWindow::close(Instant now) {
   if (oldest.rounds < rounds_per_batch_ || now < oldest.last_sent + timeout_) return std::nullopt;
   Batch batch = std::move(open_.front());
   open_.pop_front();
-  if (batch.noise == Batch::Noise::kNone) find_noise(batch);
-  return batch;
-}
-
-// One plane has nothing to be compared with.
-void RoundWindow::find_noise(Batch& batch) const {
-  const auto loses = [](const auto& kinds) {
-    return kinds[static_cast<std::size_t>(ProbeKind::kT0)].lost() != 0;
-  };
-  if (planes_ > 1 && std::ranges::all_of(batch.planes, loses)) {
+  if (batch.noise == Batch::Noise::kNone && loses_in_all_planes(batch)) {
     batch.noise = Batch::Noise::kAllPlanes;
   }
+  return batch;
 }
 
 }  // namespace openmrc::mapper

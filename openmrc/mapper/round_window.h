@@ -40,10 +40,22 @@ struct Batch {
   Noise noise = Noise::kNone;
   std::vector<std::array<Bits, kProbeKinds>> planes{};
 
+  struct RoundTrip {
+    Plane plane{};
+    ProbeKind kind = ProbeKind::kT0;
+    std::uint8_t round = 0;  // from the first
+    Duration time{};
+  };
+  std::vector<RoundTrip> round_trips{};  // of all that replied
+
   [[nodiscard]] const Bits& of(Plane plane, ProbeKind kind) const {
     return planes[plane.raw()][static_cast<std::size_t>(kind)];
   }
 };
+
+// Whether T0 probes were lost in all planes, and there are several: one has nothing to be compared
+// with.
+bool loses_in_all_planes(const Batch& batch);
 
 // The rounds whose replies may still come. Nothing is known of single probes but two bits.
 class RoundWindow {
@@ -56,7 +68,7 @@ class RoundWindow {
   void sent(Plane plane, ProbeKind kind);  // in this round
 
   enum class Reply : std::uint8_t { kTaken, kAgain, kLate, kUnknown };
-  Reply replied(std::uint64_t round, Plane plane, ProbeKind kind);
+  Reply replied(std::uint64_t round, Plane plane, ProbeKind kind, Duration time);
 
   // What is on its way now says nothing.
   void spoil();
@@ -65,8 +77,6 @@ class RoundWindow {
   std::optional<Batch> close(Instant now);
 
  private:
-  void find_noise(Batch& batch) const;
-
   std::uint32_t planes_;
   std::uint32_t rounds_per_batch_;
   Duration timeout_;

@@ -15,9 +15,6 @@ constexpr std::uint64_t kRecentMax = 256;  // losses, before old ones count half
 // A link is good again after as many probes in a row as would have lost so many.
 constexpr std::uint64_t kLossesMissed = 10;
 constexpr std::uint64_t kCleanMin = 20;
-// One direction is said to be at fault if it loses so many times what the other does.
-constexpr double kOneSided = 4;
-constexpr std::uint64_t kDirectionLosses = 5;
 
 std::array<double, 3> limits_of(const JudgementRules& rules) {
   return {0.05, 0.002, rules.least_loss};
@@ -88,38 +85,30 @@ std::size_t best_partner(const OneWay& ways) {
   return best;
 }
 
-bool is_one_sided(const Tally& one, const Tally& other) {
-  return one.lost >= kDirectionLosses && one.loss() > kOneSided * other.loss() &&
-         stands_out(one, other, 1);
-}
-
 }  // namespace
 
 Direction Suspicion::direction() const {
   const std::size_t partner = best_partner(one_way);
-  const Tally& up = one_way.up[partner];
-  const Tally& down = one_way.down[partner];
-  if (is_one_sided(up, down)) return Direction::kUp;
-  if (is_one_sided(down, up)) return Direction::kDown;
-  const bool both = up.lost >= kDirectionLosses && down.lost >= kDirectionLosses &&
-                    up.loss() <= kOneSided * down.loss() && down.loss() <= kOneSided * up.loss();
-  return both ? Direction::kBoth : Direction::kUnknown;
+  return direction_of(one_way.up[partner], one_way.down[partner]);
 }
 
 const Suspicion* LinkWatch::verdict() const {
-  for (const auto& each : suspicions_) {
+  if (!suspicions_) return nullptr;
+  for (const auto& each : *suspicions_) {
     if (each && each->is_bad) return &*each;
   }
   return nullptr;
 }
 
 bool LinkWatch::is_suspect() const {
-  const auto& quickest = suspicions_.front();
+  if (!suspicions_) return false;
+  const auto& quickest = suspicions_->front();
   return is_bad() || (quickest && quickest->own.lost >= kLossesMin);
 }
 
 void LinkWatch::forget_directions() {
-  for (auto& each : suspicions_) {
+  if (!suspicions_) return;
+  for (auto& each : *suspicions_) {
     if (each) each->one_way = {};
   }
 }
@@ -127,11 +116,17 @@ void LinkWatch::forget_directions() {
 void LinkWatch::add(const Observation& seen, const JudgementRules& rules, Instant started,
                     Instant now) {
   total_ += seen.own;
+  if (!suspicions_) {
+    if (seen.own.lost == 0) return;
+    suspicions_ = std::make_unique<Suspicions>();
+  }
   const auto limits = limits_of(rules);
   for (std::size_t i = 0; i < kLevels; ++i) {
     // What a quick one explains is not counted by the slower ones.
-    if (update(suspicions_[i], limits[i], seen, rules, started, now)) return;
+    if (update((*suspicions_)[i], limits[i], seen, rules, started, now)) break;
   }
+  const auto is_there = [](const auto& each) { return each.has_value(); };
+  if (std::ranges::none_of(*suspicions_, is_there)) suspicions_.reset();
 }
 
 // Whether it is, or was until now, bad.

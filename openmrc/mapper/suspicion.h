@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "openmrc/base/time.h"
@@ -11,9 +12,6 @@
 #include "openmrc/mapper/tally.h"
 
 namespace openmrc::mapper {
-
-// Of a cable, seen from the host: up is from the NIC to the T0, and from the T0 to the T1.
-enum class Direction : std::uint8_t { kUnknown, kUp, kDown, kBoth };
 
 // Far probes that cross a link in one direction only, by the rack that turns them around.
 struct OneWay {
@@ -61,8 +59,11 @@ class LinkWatch {
  public:
   // `started` and `now` are of the batch.
   void add(const Observation& seen, const JudgementRules& rules, Instant started, Instant now);
+  // As `add` of an observation in which nothing was lost, for a link that is not watched.
+  void add_sent(std::uint64_t probes) { total_.sent += probes; }
   void forget_directions();
 
+  [[nodiscard]] bool is_watched() const { return suspicions_ != nullptr; }
   [[nodiscard]] bool is_bad() const { return verdict() != nullptr; }
   [[nodiscard]] const Suspicion* verdict() const;
   // Bad, or about to be: it loses much, and it is not yet sure whose fault that is.
@@ -71,12 +72,13 @@ class LinkWatch {
 
  private:
   static constexpr std::size_t kLevels = 3;
+  using Suspicions = std::array<std::optional<Suspicion>, kLevels>;
 
   static bool update(std::optional<Suspicion>& suspicion, double limit, const Observation& seen,
                      const JudgementRules& rules, Instant started, Instant now);
 
   Tally total_{};
-  std::array<std::optional<Suspicion>, kLevels> suspicions_{};
+  std::unique_ptr<Suspicions> suspicions_;  // none: most links never lose anything
 };
 
 }  // namespace openmrc::mapper

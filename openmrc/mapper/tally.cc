@@ -10,8 +10,17 @@ constexpr double kErrorOnce = 1e-3;
 constexpr double kErrorRepeated = 1e-6;
 constexpr double kNegligible = 1e-15;
 
+// One direction is said to be at fault if it loses so many times what the other does.
+constexpr double kOneSided = 4;
+constexpr std::uint64_t kDirectionLosses = 5;
+
 double log_choose(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+bool is_one_sided(const Tally& one, const Tally& other) {
+  return one.lost >= kDirectionLosses && one.loss() > kOneSided * other.loss() &&
+         stands_out(one, other, 1);
 }
 
 }  // namespace
@@ -37,6 +46,14 @@ double chance_of(const Tally& part, const Tally& rest) {
 bool stands_out(const Tally& part, const Tally& rest, std::uint64_t candidates) {
   const double error = rest.lost == 0 ? kErrorOnce : kErrorRepeated;
   return chance_of(part, rest) * static_cast<double>(candidates) < error;
+}
+
+Direction direction_of(const Tally& up, const Tally& down) {
+  if (is_one_sided(up, down)) return Direction::kUp;
+  if (is_one_sided(down, up)) return Direction::kDown;
+  const bool both = up.lost >= kDirectionLosses && down.lost >= kDirectionLosses &&
+                    up.loss() <= kOneSided * down.loss() && down.loss() <= kOneSided * up.loss();
+  return both ? Direction::kBoth : Direction::kUnknown;
 }
 
 }  // namespace openmrc::mapper

@@ -37,6 +37,13 @@ struct Tally {
 // rate has to be known.
 double chance_of(const Tally& part, const Tally& rest);
 
+// Of a cable, seen from the host: up is from the NIC to the T0, and from the T0 to the T1.
+enum class Direction : std::uint8_t { kUnknown, kUp, kDown, kBoth };
+
+// The one that loses much more than the other, or both if they lose much the same. Nobody knows as
+// long as there are few losses.
+Direction direction_of(const Tally& up, const Tally& down);
+
 // Whether the losses of `part` are its own. Without any loss in the rest there is one question, of
 // which of several `candidates` it is; with losses on both sides the question is asked again with
 // each batch for as long as they last, so the answer has to be surer.

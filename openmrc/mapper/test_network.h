@@ -30,8 +30,9 @@ class Network {
   explicit Network(std::uint64_t seed) : rng_(seed) {}
 
   std::map<Way, std::uint64_t> losses{};  // packets of a million
-  std::uint64_t everywhere = 0;           // the same, on each link crossed
-  bool is_paused = false;                 // everything is lost
+  std::map<Way, Duration> delays{};
+  std::uint64_t everywhere = 0;  // as `losses`, on each link crossed
+  bool is_paused = false;        // everything is lost
 
   void lose_both(const fabric::LinkId& link, std::uint64_t per_million) {
     losses[{link, true}] = per_million;
@@ -42,6 +43,15 @@ class Network {
   bool carries(const ProbePlan& plan, const ProbePath& path) {
     if (is_paused) return false;
     return std::ranges::all_of(ways_of(plan, path), [&](const Way& way) { return passes(way); });
+  }
+
+  [[nodiscard]] Duration delay_of(const ProbePlan& plan, const ProbePath& path) const {
+    Duration sum{};
+    for (const Way& way : ways_of(plan, path)) {
+      const auto found = delays.find(way);
+      if (found != delays.end()) sum += found->second;
+    }
+    return sum;
   }
 
   static std::vector<Way> ways_of(const ProbePlan& plan, const ProbePath& path) {
@@ -98,7 +108,7 @@ class Rig {
       for (const Mapper::Outgoing& each : mapper.round(now)) {
         mapper.sent(each.path);
         if (network.carries(mapper.plan(), each.path)) {
-          under_way_.push_back({now + delay, each});
+          under_way_.push_back({now + delay + network.delay_of(mapper.plan(), each.path), each});
         }
       }
     }
@@ -129,7 +139,7 @@ class Rig {
 
   void deliver() {
     for (const UnderWay& each : under_way_) {
-      if (each.at <= now) mapper.receive(each.probe.path.plane, each.probe.bytes);
+      if (each.at <= now) mapper.receive(each.probe.path.plane, each.probe.bytes, each.at);
     }
     std::erase_if(under_way_, [&](const UnderWay& each) { return each.at <= now; });
   }

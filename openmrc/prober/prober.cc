@@ -100,7 +100,7 @@ void Prober::take_replies() {
     for (int taken = 0; taken < kBurst; ++taken) {
       const auto bytes = planes_[i].receive(buffer);
       if (!bytes) break;
-      mapper_.receive(Plane(static_cast<std::uint8_t>(i)), *bytes);
+      mapper_.receive(Plane(static_cast<std::uint8_t>(i)), *bytes, host::now());
     }
   }
 }

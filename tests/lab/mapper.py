@@ -6,6 +6,9 @@
 The time to the verdict is that from the fault's taking effect to the first reading that names it; a
 reading takes some tens of milliseconds. Without faults, agents are stopped (SIGSTOP) and the machine
 is kept busy, and nothing may be named.
+
+--long is for a machine with hours: 100 trials of each kind with eight hosts, while they send to each other as fast as
+the links allow, after an hour without faults. --each, --kinds, --quiet and --load choose parts of it.
 """
 import argparse
 import json
@@ -24,7 +27,10 @@ ROUNDS = 200
 START_MAX_S = 20
 HEAL_MAX_S = 60
 PORT = 9917
-RACKS, UPLINKS, PLANES, HOSTS_PER_RACK = 2, 2, 4, 2
+RACKS, UPLINKS, PLANES = 2, 2, 4
+HOSTS, HOSTS_LONG = 4, 8
+# What two processors can carry on all links at once.
+RATE, RATE_LOADED = "1gbit", "100mbit"
 
 # kind: loss, what breaks it, seconds in which it must be named
 KINDS = {
@@ -32,6 +38,9 @@ KINDS = {
     "silent": (1.0, "silent", 5),
     "20%": (0.2, "silent", 10),
     "1%": (0.01, "silent", 60),
+    "0.1%": (0.001, "silent", 600),
+    "corrupt": (0.2, "corrupt", 20),
+    "slow": (0, "slow", 60),
     "up": (1.0, "one-way", 5),
     "down": (1.0, "one-way", 5),
     "20%-up": (0.2, "one-way", 10),
@@ -40,7 +49,7 @@ KINDS = {
 # What the short form tries: uplinks and host links, and both racks.
 SHORT = [("cut", "p1.t0-0/up0"), ("cut", "h3/p2"), ("silent", "p3.t0-1/up1"), ("20%", "p0.t0-0/up1"),
          ("20%", "h1/p3"), ("up", "p2.t0-1/up0"), ("down", "p2.t0-0/up1"),
-         ("20%-down", "p1.t0-1/up1"), ("1%", "p0.t0-1/up0")]
+         ("20%-down", "p1.t0-1/up1"), ("1%", "p0.t0-1/up0"), ("corrupt", "p3.t0-0/up0")]
 
 
 class Agents:
@@ -89,6 +98,35 @@ class Agents:
         self.processes[host] = process
 
 
+class Load:
+    """Hosts of the first rack and of the second send to each other, both ways, until the end."""
+
+    def __init__(self, lab, hosts):
+        half = len(hosts) // 2
+        self.processes = []
+        for here, there in zip(hosts[:half], hosts[half:]):
+            self.start(lab, there)
+            time.sleep(1)
+            self.start(lab, here, there, "--duration", "86400", "--bidirectional")
+
+    def start(self, lab, host, *words):
+        self.processes.append(subprocess.Popen(
+            lab.command("exec", host, "--", "mrc", "perf", "write-bw", "--quiet", "--size", "1M", *words),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def all_run(self):
+        return all(process.poll() is None for process in self.processes)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.communicate(timeout=START_MAX_S)
+
+
 class Map:
     def __init__(self, lab, hosts):
         self.lab, self.hosts = lab, hosts
@@ -117,13 +155,13 @@ class Map:
             time.sleep(0.02)
 
 
-def full_name(link):
+def full_name(link, hosts):
     """Of a host's link from the side of its T0, as agents call it."""
     if not link.startswith("h"):
         return link
     host, plane = link.split("/")
     number = int(host[1:])
-    rack, downlink = divmod(number, HOSTS_PER_RACK)
+    rack, downlink = divmod(number, hosts // RACKS)
     return f"{plane}.t0-{rack}/down{downlink}"
 
 
@@ -132,15 +170,42 @@ def nft(space, *lines):
                    text=True, check=True, timeout=10)
 
 
-def break_one_way(lab, link, loss, direction):
-    """Packets of one direction of an uplink vanish at its T0: up is what leaves it there."""
+def at_t0(lab, link, hook, loss, verdict):
+    """What happens to a part of the packets of one direction of an uplink, at its T0: up is what leaves it there."""
     switch, interface = link.split("/")
-    hook = "egress" if direction == "up" else "ingress"
     part = "" if loss >= 1 else f"numgen random mod 10000 < {int(loss * 10000)} "
-    nft(f"mrc-{lab.name}-{switch}", "add table netdev oneway",
-        f"add chain netdev oneway drops {{ type filter hook {hook} device \"{interface}\" "
-        "priority 0; }", f"add rule netdev oneway drops {part}counter drop")
-    return lambda: nft(f"mrc-{lab.name}-{switch}", "delete table netdev oneway")
+    nft(f"mrc-{lab.name}-{switch}", "add table netdev broken",
+        f"add chain netdev broken faults {{ type filter hook {hook} device \"{interface}\" "
+        "priority 0; }", f"add rule netdev broken faults {part}counter {verdict}")
+    return lambda: nft(f"mrc-{lab.name}-{switch}", "delete table netdev broken")
+
+
+def break_one_way(lab, link, loss, direction):
+    return at_t0(lab, link, "egress" if direction == "up" else "ingress", loss, "drop")
+
+
+def corrupt(lab, link, loss):
+    """A byte of the payload: 40 bytes of IPv6 twice, UDP, and 32 of what is in a probe before its tag."""
+    at_byte = (40 + 40 + 8 + 32) * 8
+    return at_t0(lab, link, "egress", loss, f"@nh,{at_byte},8 set 0xa5")
+
+
+def slow_down(lab, link):
+    """Packets that go up take a millisecond longer."""
+    switch, interface = link.split("/")
+    plane, t0 = switch.split(".")
+    rack, uplink = t0.split("-")[1], interface.removeprefix("up")
+    program = pathlib.Path(__file__).with_name("delay_link.py")
+    process = subprocess.Popen(
+        [sys.executable, program, f"mrc-{lab.name}-{switch}", interface, f"mrc-{lab.name}-{plane}.t1-{uplink}",
+         f"down{rack}", "1"], stdout=subprocess.PIPE, text=True)
+    if "delays" not in process.stdout.readline():
+        sys.exit("delay_link.py did not start")
+
+    def heal():
+        process.terminate()
+        process.communicate(timeout=START_MAX_S)
+    return heal
 
 
 def break_link(lab, kind, link):
@@ -148,6 +213,12 @@ def break_link(lab, kind, link):
     loss, means, _ = KINDS[kind]
     if means == "one-way":
         heal = break_one_way(lab, link, loss, kind.split("-")[-1])
+        return time.monotonic_ns(), heal
+    if means == "corrupt":
+        heal = corrupt(lab, link, loss)
+        return time.monotonic_ns(), heal
+    if means == "slow":
+        heal = slow_down(lab, link)
         return time.monotonic_ns(), heal
     options = [] if means == "cut" else ["--silent", "--loss", f"{loss * 100:g}%"]
     done = json.loads(lab.run("cut", link, *options, "--json"))
@@ -157,12 +228,14 @@ def break_link(lab, kind, link):
 def expected_direction(kind, name):
     if "down" in name.split("/")[1]:
         return "unknown"  # a host cannot tell those of its own link apart
+    if KINDS[kind][1] in ("corrupt", "slow"):
+        return {"corrupt": "up", "slow": "unknown"}[KINDS[kind][1]]
     return kind.split("-")[-1] if KINDS[kind][1] == "one-way" else "both"
 
 
 def try_fault(lab, network_map, kind, link):
     """One trial: the link is named, nothing else is, and it is good again after healing."""
-    name = full_name(link)
+    name = full_name(link, len(network_map.hosts))
     wanted = expected_direction(kind, name)
     began, heal = break_link(lab, kind, link)
     outcome = {"kind": kind, "link": name, "errors": [], "seconds": None, "direction_seconds": None}
@@ -294,10 +367,9 @@ class Denial:
         return errors
 
 
-def random_trial(rng, hosts):
-    kind = rng.choice(sorted(KINDS))
+def random_trial(rng, kind, hosts):
     plane = f"p{rng.randrange(PLANES)}"
-    if KINDS[kind][1] != "one-way" and rng.random() < 0.3:
+    if KINDS[kind][1] not in ("one-way", "corrupt", "slow") and rng.random() < 0.3:
         return kind, f"h{rng.randrange(hosts)}/{plane}"
     return kind, f"{plane}.t0-{rng.randrange(RACKS)}/up{rng.randrange(UPLINKS)}"
 
@@ -322,42 +394,66 @@ def print_summary(outcomes):
                   f"{times[-1]:6.2f} s")
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mrc", required=True)
     parser.add_argument("--mrcd", required=True)
     parser.add_argument("--mode", default="srv6", choices=["srv6", "usid"])
-    parser.add_argument("--long", action="store_true", help="100 trials, and ten minutes of stops")
-    parser.add_argument("--trials", type=int, help="so many random ones")
+    parser.add_argument("--long", action="store_true", help="100 trials of each kind, under load, and a quiet hour")
+    parser.add_argument("--each", type=int, help="so many random trials of each kind")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--quiet", type=int, help="seconds without faults, with agents that are stopped")
+    parser.add_argument("--load", action="store_true", help="eight hosts, which send to each other meanwhile")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    options.load = options.load or options.long
+    if options.quiet is None:
+        options.quiet = 3600 if options.long else 10
+    if options.each is None and options.long:
+        options.each = 100
+    return options
+
+
+def check_lab(lab, agents, network_map, faults, options):
+    """What is wrong."""
+    wrong = check_page(lab)
+    false_verdicts = stop_agents(agents, network_map, options.quiet, random.Random(options.seed))
+    print(f"no fault, agents stopped, {options.quiet} s: false verdicts {false_verdicts}", flush=True)
+    if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
+        return [*wrong, f"{network_map.read()}, which do not end"]
+    outcomes = []
+    for kind, link in faults:
+        outcomes.append(try_fault(lab, network_map, kind, link))
+        print_trial(outcomes[-1])
+    print_summary(outcomes)
+    wrong += [f"without faults, {name} is named" for name in false_verdicts]
+    return wrong + [error for one in outcomes for error in one["errors"]]
+
+
+def main():
+    options = parse_arguments()
     if os.geteuid() != 0:
         print("needs root, for network namespaces")
         return 77
     rng = random.Random(options.seed)
-    hosts = [f"h{i}" for i in range(RACKS * HOSTS_PER_RACK)]
-    trials = options.trials or (100 if options.long else 0)
-    faults = [random_trial(rng, len(hosts)) for _ in range(trials)] or SHORT
+    hosts = [f"h{i}" for i in range(HOSTS_LONG if options.load else HOSTS)]
+    faults = SHORT
+    if options.each is not None:
+        faults = [random_trial(rng, kind, len(hosts)) for _ in range(options.each) for kind in options.kinds]
     with tempfile.TemporaryDirectory() as folder, \
-            Lab(options.mrc, options.mode, "1gbit", "--planes", str(PLANES), "--t0", str(RACKS),
-                "--t1", str(UPLINKS), "--hosts", str(len(hosts)), name="map") as lab, \
+            Lab(options.mrc, options.mode, RATE_LOADED if options.load else RATE, "--planes", str(PLANES), "--t0",
+                str(RACKS), "--t1", str(UPLINKS), "--hosts", str(len(hosts)), name="map") as lab, \
             Agents(lab, options.mrcd, folder, hosts) as agents:
         network_map = Map(lab, hosts)
-        wrong = check_page(lab)
-        quiet_s = 600 if options.long else 10
-        false_verdicts = stop_agents(agents, network_map, quiet_s, rng)
-        print(f"no fault, agents stopped, {quiet_s} s: false verdicts {false_verdicts}")
-        if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
-            print("they do not end")
-            return 1
-        outcomes = []
-        for kind, link in faults:
-            outcomes.append(try_fault(lab, network_map, kind, link))
-            print_trial(outcomes[-1])
-        print_summary(outcomes)
-        wrong += Denial(lab, agents).check()
+        if options.load:
+            with Load(lab, hosts) as load:
+                wrong = check_lab(lab, agents, network_map, faults, options)
+                if not load.all_run():
+                    wrong.append("a transfer has ended")
+        else:
+            wrong = check_lab(lab, agents, network_map, faults, options) + Denial(lab, agents).check()
         print(*wrong, sep="\n")
-    return 1 if wrong or false_verdicts or any(one["errors"] for one in outcomes) else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

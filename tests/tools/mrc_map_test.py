@@ -22,9 +22,10 @@ def page(index, bad=(), fabric=None):
     shape = fabric or FABRIC
     return json.dumps({
         "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": shape,
-        "rounds_per_second": 10, "send_failures": 0, "counters": dict.fromkeys(COUNTERS, 0),
-        "uplinks": [{"sent": 0, "lost": 0}] * shape["planes"],
-        "links": [], "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
+        "rounds_per_second": 10, "send_failures": 0, "recent_rounds": [0] * 4,
+        "counters": dict.fromkeys(COUNTERS, 0), "uplinks": [{"sent": 0, "lost": 0}] * shape["planes"],
+        "links": [], "slow": [],
+        "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
                               "for_seconds": 3.5} for link in bad]}).encode()
 
 
@@ -145,6 +146,43 @@ class MrcMap(unittest.TestCase):
         by_loss = {one["loss"]: one for one in plan["found_after_seconds"]}
         self.assertLess(by_loss[0.01]["uplink_by_rack"], by_loss[0.01]["uplink"])
         self.assertEqual(sorted(by_loss), [1e-5, 1e-4, 1e-3, 1e-2, 1])
+
+    def test_a_slow_link_is_named_with_its_delay(self):
+        pages = []
+        for index in range(2):
+            one = json.loads(page(index))
+            one["slow"] = [{"link": "p1.t0-0/up0", "delay_seconds": 0.00101}]
+            pages.append(self.agent(http(json.dumps(one).encode())))
+        done = self.run_map(*pages)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[1].split(),
+                         ["p1.t0-0/up0", "slow", "+1", "ms", "2", "of", "2"])
+
+    def test_losses_of_a_rack_are_added_up(self):
+        fabric = {"planes": 2, "racks": 2, "hosts_per_rack": 8, "uplinks": 64}
+        pages = []
+        for index in range(8):
+            one = json.loads(page(index, fabric=fabric))
+            one["recent_rounds"] = [64000] * 4
+            one["links"] = [{"link": "p1.t0-0/up7", "sent": 1000, "lost": 2, "recent_lost": [2] * 4,
+                             "recent_lost_up": [2] * 4, "recent_lost_down": [0] * 4}]
+            pages.append(self.agent(http(json.dumps(one).encode())))
+        done = self.run_map("--json", *pages)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        found, = json.loads(done.stdout)["bad"]
+        self.assertEqual((found["name"], found["direction"], found["by_rack"], found["found_by"]),
+                         ("p1.t0-0/up7", "up", True, 8))
+        self.assertEqual(self.run_map(*pages[:2]).returncode, 0)
+
+    def test_a_simulation_depends_on_its_seed_only(self):
+        text = "planes = 4\nracks = 4\nhosts_per_rack = 16\nuplinks = 16\n"
+        run = lambda *words: subprocess.run(
+            [MRC, "map", "simulate", "-", "--bad", "5", "--loss", "1", "0.1", "--length", "40s", *words],
+            input=text, text=True, capture_output=True, timeout=60, check=True).stdout
+        self.assertEqual(run("--threads", "1"), run("--threads", "4"))
+        found = json.loads(run("--json"))
+        self.assertEqual((found["named"], found["bad_links"], found["false_names"]), (5, 5, []))
+        self.assertNotEqual(run(), run("--seed", "2"))
 
 
 if __name__ == "__main__":

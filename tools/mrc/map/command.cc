@@ -17,6 +17,7 @@
 #include "tools/mrc/complaint.h"
 #include "tools/mrc/fabric/load.h"
 #include "tools/mrc/http.h"
+#include "tools/mrc/map/simulate.h"
 #include "tools/mrc/map/text.h"
 
 namespace openmrc::tools {
@@ -130,8 +131,10 @@ void add_map_command(CLI::App& app, int& exit_code) {
   map->footer(
       "Examples:\n"
       "  mrc map h0 h1 h2 h3\n"
-      "  mrc map plan examples/fabrics/published.toml --rounds 100");
+      "  mrc map plan examples/fabrics/published.toml --rounds 100\n"
+      "  mrc map simulate examples/fabrics/published.toml --bad 10");
   add_plan(*map, exit_code);
+  add_map_simulate(*map, exit_code);
   map->callback([options, map, &exit_code] {
     if (map->get_subcommands().empty()) exit_code = show_map(*options);
   });

@@ -44,8 +44,8 @@ Times times_of(const fabric::Fabric& fabric, double rounds, double loss) {
   if (!fabric.has_t1()) return times;
   const std::uint64_t losses = mapper::losses_for_uplink(fabric);
   times.uplink = mapper::seconds_to_find(losses, loss, mapper::probes_of_uplink(fabric, rounds));
-  times.uplink_by_rack =
-      mapper::seconds_to_find(losses, loss, mapper::rack_probes_of_uplink(fabric, rounds));
+  times.uplink_by_rack = mapper::seconds_to_find(mapper::losses_for_rack(fabric), loss,
+                                                 mapper::rack_probes_of_uplink(fabric, rounds));
   return times;
 }
 

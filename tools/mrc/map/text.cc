@@ -21,6 +21,14 @@ using Row = std::array<std::string, kColumns>;
 double seconds_of(Duration span) { return static_cast<double>(span.raw()) / 1e9; }
 
 Row row_of(const Finding& finding) {
+  if (finding.delay > Duration()) {
+    return {name_of(finding.element),
+            "slow",
+            "",
+            fmt::format("+{:.2g} ms", seconds_of(finding.delay) * 1e3),
+            "",
+            fmt::format("{} of {}", finding.found_by, finding.asked)};
+  }
   return {name_of(finding.element),
           std::string(name_of(finding.direction)),
           loss_text(finding.loss),
@@ -81,11 +89,13 @@ std::string map_json(const MapAnswer& answer) {
     json["bad"].push_back({{"name", name_of(each.element)},
                            {"direction", name_of(each.direction)},
                            {"loss", each.loss},
+                           {"delay_seconds", seconds_of(each.delay)},
                            {"lost", each.seen.lost},
                            {"sent", each.seen.sent},
                            {"for_seconds", seconds_of(each.age)},
                            {"found_by", each.found_by},
-                           {"asked", each.asked}});
+                           {"asked", each.asked},
+                           {"by_rack", each.by_rack}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
