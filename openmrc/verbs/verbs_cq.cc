@@ -170,7 +170,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
   if (cqe < 1 || cqe > kCqeMax || vector < 0 || vector >= context->num_comp_vectors) {
     return null(EINVAL);
   }
-  auto* made = new SoftCompletionQueue{};
+  auto made = std::make_unique<SoftCompletionQueue>();
   ibv_cq& cq = made->verbs;
   cq.context = context;
   cq.channel = channel;
@@ -183,7 +183,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
     ++channel->refcnt;
     pthread_mutex_unlock(&context->mutex);
   }
-  return &cq;
+  return &made.release()->verbs;
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 
 #include "openmrc/host/clock.h"
 #include "openmrc/verbs/call_guard.h"
@@ -16,22 +15,13 @@
 namespace openmrc::libmrc {
 namespace {
 
-constexpr std::uint64_t kStamps =
-    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
-constexpr std::uint64_t kReadable = IBV_WC_STANDARD_FLAGS | kStamps;
+constexpr std::uint64_t kReadable = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 constexpr std::uint32_t kFlags =
     IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 constexpr std::uint64_t kClockKilohertz = 1'000'000;  // stamps are nanoseconds
 
 SoftCompletionQueue& queue_of(ibv_cq_ex* cq) { return soft(*ibv_cq_ex_to_cq(cq)); }
 const ibv_wc& completion_of(ibv_cq_ex* cq) { return queue_of(cq).current().completion; }
-
-std::uint64_t wall_clock_of(Instant at) {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  const std::int64_t wall = static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-  return static_cast<std::uint64_t>(wall - (host::now() - at).raw());
-}
 
 void set_polls(ibv_cq_ex& cq) {
   cq.start_poll = [](ibv_cq_ex* from, ibv_poll_cq_attr* attributes) {
@@ -57,9 +47,6 @@ void set_reads(ibv_cq_ex& cq) {
   cq.read_completion_ts = [](ibv_cq_ex* from) {
     return static_cast<std::uint64_t>(queue_of(from).current().at.ns());
   };
-  cq.read_completion_wallclock_ns = [](ibv_cq_ex* from) {
-    return wall_clock_of(queue_of(from).current().at);
-  };
 }
 
 // What is refused, and why: an error number.
@@ -84,7 +71,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
                        attributes->channel, static_cast<int>(attributes->comp_vector));
                    if (cq == nullptr) return nullptr;
                    SoftCompletionQueue& made = soft(*cq);
-                   made.stamps = (attributes->wc_flags & kStamps) != 0;
+                   made.stamps = (attributes->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) != 0;
                    set_polls(made.extended);
                    set_reads(made.extended);
                    return &made.extended;
