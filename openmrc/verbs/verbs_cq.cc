@@ -183,7 +183,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
     ++channel->refcnt;
     pthread_mutex_unlock(&context->mutex);
   }
-  return &made.release()->verbs;
+  return ibv_cq_ex_to_cq(&made.release()->extended);
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {

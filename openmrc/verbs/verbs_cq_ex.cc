@@ -15,7 +15,9 @@
 namespace openmrc::libmrc {
 namespace {
 
-constexpr std::uint64_t kReadable = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+constexpr std::uint64_t kStandard = IBV_WC_STANDARD_FLAGS;
+constexpr std::uint64_t kStamp = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+constexpr std::uint64_t kReadable = kStandard | kStamp;
 constexpr std::uint32_t kFlags =
     IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 constexpr std::uint64_t kClockKilohertz = 1'000'000;  // stamps are nanoseconds
@@ -71,7 +73,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
                        attributes->channel, static_cast<int>(attributes->comp_vector));
                    if (cq == nullptr) return nullptr;
                    SoftCompletionQueue& made = soft(*cq);
-                   made.stamps = (attributes->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) != 0;
+                   made.stamps = (attributes->wc_flags & kStamp) != 0;
                    set_polls(made.extended);
                    set_reads(made.extended);
                    return &made.extended;

@@ -22,7 +22,8 @@ class CqEx : public RcTest {
   CqEx() {
     ibv_cq_init_attr_ex attributes{};
     attributes.cqe = 16;
-    attributes.wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    attributes.wc_flags = IBV_WC_STANDARD_FLAGS;
+    attributes.wc_flags |= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
     cq = ibv_create_cq_ex(context, &attributes);
   }
   // Whether there was a completion in time; it is then being polled.

@@ -77,7 +77,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
   pthread_cond_init(&qp.cond, nullptr);
   count_users(qp, 1);
   attributes->cap = made->cap;
-  return &made.release()->verbs;
+  return &made.release()->extended.qp_base;
 }
 
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {

@@ -2,7 +2,6 @@
 // Work requests that are built by calls: ibv_wr_start, ibv_wr_send, ..., ibv_wr_complete.
 #include "openmrc/verbs/verbs_wr.h"
 
-#include <bit>
 #include <cerrno>
 #include <exception>
 #include <numeric>
@@ -97,7 +96,8 @@ void WorkBatch::link() {
     request.sg_list = segments_.data() + parts_[i].first_segment;
     request.next = i + 1 < requests_.size() ? &requests_[i + 1] : nullptr;
     if (parts_[i].is_copy) {
-      request.sg_list->addr = std::bit_cast<std::uint64_t>(copies_.data()) + request.sg_list->addr;
+      request.sg_list->addr =
+          reinterpret_cast<std::uint64_t>(copies_.data()) + request.sg_list->addr;
     }
   }
 }
