@@ -255,8 +255,8 @@ bool Shard::follow_up(Send send) noexcept {
   const bool reported = serve_messages() || written;
   // Whoever drives the shard is about to be told, and may have something to send itself; what is to
   // be sent now can go along with it.
-  more_to_send_ =
-      (reported || send == Send::kLater) && caller_drives() && endpoint_.wants_to_send();
+  more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
+                  endpoint_.wants_to_send();
   const std::size_t sent = more_to_send_ ? 0 : transmit();
   deliver_events();
   set_alarm();

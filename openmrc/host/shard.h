@@ -181,9 +181,6 @@ class Shard {
   void serve();
   void rest();
   [[nodiscard]] std::optional<bool> try_round();
-  [[nodiscard]] bool caller_drives() const {
-    return progress_ == Progress::kCaller || thread_rests_.load(std::memory_order_relaxed);
-  }
   // These two end the process if there is no memory: what they are in the midst of, such as a
   // completion that is handed over, can be neither undone nor done without.
   [[nodiscard]] bool round() noexcept;
