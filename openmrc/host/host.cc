@@ -518,8 +518,25 @@ std::uint64_t Host::count_of(datapath::Count count) const {
   return sum;
 }
 
+bool Host::help_shards() {
+  bool any = false;
+  for (const auto& shard : shards_) any = shard->help() || any;
+  return any;
+}
+
 void Host::help() {
-  for (const auto& shard : shards_) shard->help();
+  using Then = PollBackoff::Then;
+  const bool any = help_shards();
+  const Instant at = now();
+  const Then then = backoff_.polled(at, any);
+  if (then == Then::kYield) {
+    sched_yield();
+    backoff_.yielded(at, now());
+  } else if (then == Then::kWait) {
+    const auto count = static_cast<std::int64_t>(shards_.size());
+    for (const auto& shard : shards_) shard->sleep(PollBackoff::kWait / count);
+    (void)backoff_.polled(now(), help_shards());
+  }
 }
 
 void Host::on_event(const core::Event& event) {

@@ -25,6 +25,7 @@
 #include "openmrc/host/config.h"
 #include "openmrc/host/error.h"
 #include "openmrc/host/exchange.h"
+#include "openmrc/host/poll_backoff.h"
 #include "openmrc/host/shard.h"
 #include "openmrc/profile/path_plan.h"
 
@@ -283,6 +284,7 @@ class Host {
   [[nodiscard]] Result<std::unique_ptr<datapath::Datapath>, Error> open_datapath(
       std::size_t shard) const;
   [[nodiscard]] std::vector<std::string> small_ports() const;
+  bool help_shards();
   void on_event(const core::Event& event);
   void deregister(RKey key);
   // What a queue pair says in RTR: the caller's, and what the way to the peer adds to it.
@@ -302,6 +304,7 @@ class Host {
   ProtectionDomain domain_{};  // the same number in all shards
   std::mutex shards_mutex_;    // so that keys, domains and profiles are the same in all shards
   std::atomic<std::size_t> next_shard_ = 0;
+  PollBackoff backoff_;
   // What queue pairs have reported, by their number.
   mutable std::mutex events_mutex_;
   std::unordered_map<std::uint32_t, core::Failure> failures_;

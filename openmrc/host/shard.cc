@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -110,7 +109,7 @@ void Shard::serve() {
   }
 }
 
-// Until callers have stopped to drive the shard.
+// Until callers have stopped driving the shard.
 void Shard::rest() {
   thread_rests_.store(true, std::memory_order_relaxed);
   do {
@@ -127,19 +126,11 @@ bool Shard::progress() {
   return round();
 }
 
-void Shard::help() {
+bool Shard::help() {
   home_.check();
-  using Then = PollingCallers::Then;
   const bool any = try_round().value_or(false);
-  const Instant at = clock_();
-  const Then then = callers_.polled(at, any);
-  if (then == Then::kYield) {
-    sched_yield();
-    callers_.yielded(at, clock_());
-  } else if (then == Then::kWait) {
-    sleep(PollingCallers::kWait);
-    (void)callers_.polled(clock_(), try_round().value_or(false));
-  }
+  callers_.polled(clock_());
+  return any;
 }
 
 // None: somebody else is at it.

@@ -116,9 +116,8 @@ class Shard {
 
   // One round: takes what has arrived and is due, sends. Returns whether anything happened.
   bool progress();
-  // The same by a caller that polls, unless somebody else is at it. After a while without result it
-  // gives others the processor for a moment.
-  void help();
+  // The same by a caller that polls, unless somebody else is at it, which is not waited for.
+  bool help();
   // Until something may have happened.
   void sleep(Duration at_most);
   // Readable when progress() has something to do.

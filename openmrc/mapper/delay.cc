@@ -11,6 +11,10 @@ constexpr std::uint32_t kProbesMin = 20;
 constexpr Duration kTimeMin = seconds(5);
 // As long as 6 MB take on a link of 100 Gb/s: more than a queue that no packet finds empty.
 constexpr Duration kDelayMin = microseconds(500);
+// How often the mean may be longer than the shortest, of what is too long.
+constexpr int kSpreads = 2;
+// A link that no probe comes back from is not slow; what was before is no measure for others.
+constexpr int kSpansKept = 3;
 
 }  // namespace
 
@@ -28,43 +32,56 @@ void DelayJudge::add(const Batch& batch, Instant now) {
   }
 }
 
-void DelayJudge::add(std::size_t place, Duration time, Instant now) {
-  Shortest& link = links_[place];
-  if (link.probes == 0) link.since = now;
-  ++link.probes;
-  link.current = std::min(link.current, time);
-  if (link.probes < kProbesMin || now - link.since < kTimeMin) return;
-  link = {.before = link.current};
+bool DelayJudge::RoundTrips::is_recent(Instant now) const {
+  return now - last <= std::max(last - first, kTimeMin) * kSpansKept;
 }
 
-std::optional<Duration> DelayJudge::time_of(std::size_t place) const {
-  const auto whole = links_[place].before;
-  if (!whole || places_.is_host_link(place)) return whole;
-  const auto host_link = links_[places_.host_link_of(place)].before;
-  if (!host_link) return std::nullopt;
-  return *whole - *host_link;
+void DelayJudge::add(std::size_t place, Duration time, Instant now) {
+  LinkTimes& link = links_[place];
+  RoundTrips& current = link.current;
+  if (current.count == 0) current.first = now;
+  current.last = now;
+  ++current.count;
+  current.shortest = std::min(current.shortest, time);
+  current.sum += time;
+  if (current.count < kProbesMin || now - current.first < kTimeMin) return;
+  link = {.complete = current};
+}
+
+const DelayJudge::RoundTrips* DelayJudge::recent(std::size_t place, Instant now) const {
+  const auto& complete = links_[place].complete;
+  return complete && complete->is_recent(now) ? &*complete : nullptr;
+}
+
+std::optional<DelayJudge::LinkTime> DelayJudge::time_of(std::size_t place, Instant now) const {
+  const RoundTrips* whole = recent(place, now);
+  const RoundTrips* host_link = recent(places_.host_link_of(place), now);
+  if (whole == nullptr || host_link == nullptr) return std::nullopt;
+  const Duration before = places_.is_host_link(place) ? Duration{} : host_link->shortest;
+  return LinkTime{.time = whole->shortest - before, .spread = whole->spread(), .place = place};
 }
 
 // Compared with the one in the middle: most links are good.
-void DelayJudge::find(bool host_links, std::vector<SlowLink>& found) const {
-  std::vector<std::pair<Duration, std::size_t>> times;
+void DelayJudge::find(bool host_links, Instant now, std::vector<SlowLink>& found) const {
+  std::vector<LinkTime> times;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (places_.is_host_link(i) != host_links) continue;
-    if (const auto time = time_of(i)) times.emplace_back(*time, i);
+    if (const auto time = time_of(i, now)) times.push_back(*time);
   }
   if (times.size() < 2) return;
-  std::ranges::sort(times);
-  const Duration usual = times[(times.size() - 1) / 2].first;
-  for (const auto& [time, place] : times) {
-    if (time - usual < kDelayMin) continue;
-    found.push_back({.link = places_.link_at(place), .delay = time - usual});
+  std::ranges::sort(times, {}, &LinkTime::time);
+  const Duration usual = times[(times.size() - 1) / 2].time;
+  for (const LinkTime& each : times) {
+    const Duration delay = each.time - usual;
+    if (delay < kDelayMin || delay < each.spread * kSpreads) continue;
+    found.push_back({.link = places_.link_at(each.place), .delay = delay});
   }
 }
 
-std::vector<SlowLink> DelayJudge::slow() const {
+std::vector<SlowLink> DelayJudge::slow(Instant now) const {
   std::vector<SlowLink> found;
-  find(true, found);
-  find(false, found);
+  find(true, now, found);
+  find(false, now, found);
   return found;
 }
 

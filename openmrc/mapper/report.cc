@@ -219,7 +219,7 @@ MapReport report_of(const Mapper& mapper, std::string_view host, std::uint64_t s
   report.rounds_per_second = mapper.settings().rounds_per_second;
   report.counters = mapper.counters();
   report.send_failures = send_failures;
-  report.slow = mapper.delays().slow();
+  report.slow = mapper.delays().slow(now);
   return report;
 }
 

@@ -55,7 +55,8 @@ void WorkBatch::set_segments(std::span<const ibv_sge> list) {
     error_ = EINVAL;
     return;
   }
-  parts_.back().first_segment = segments_.size();
+  parts_.back() = {.first_segment = segments_.size()};
+  request->send_flags &= ~static_cast<unsigned>(IBV_SEND_INLINE);
   request->num_sge = static_cast<int>(list.size());
   try {
     segments_.insert(segments_.end(), list.begin(), list.end());

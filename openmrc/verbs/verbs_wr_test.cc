@@ -125,6 +125,19 @@ TEST_F(RcBuilt, DataThatIsCopiedMayChangeAtOnce) {
   EXPECT_EQ(std::memcmp(b->memory.data() + 100, "abcab", 5), 0);
 }
 
+TEST_F(RcBuilt, TheLastDataThatIsGivenCounts) {
+  connect_built();
+  ASSERT_EQ(b->receive(1, {b->sge(0, 64)}), 0);
+  ibv_wr_start(ex);
+  name(1);
+  ibv_wr_send(ex);
+  ibv_wr_set_inline_data(ex, a->memory.data(), 8);
+  set_memory(500, 64);
+  ASSERT_EQ(ibv_wr_complete(ex), 0);
+  EXPECT_EQ(completion(b->recv_cq).byte_len, 64U);
+  EXPECT_TRUE(same(*a, 500, *b, 0, 64));
+}
+
 // All of a batch or nothing of it.
 TEST_F(RcBuilt, ABatchThatIsWrongOrTooLargePostsNothing) {
   connect_built(4);

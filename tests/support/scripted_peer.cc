@@ -186,7 +186,7 @@ void ScriptedPeer::post(core::WorkId id, std::uint32_t length,
 }
 
 wire::RdmaWrite ScriptedPeer::write(std::int64_t index) const {
-  static const std::vector<std::byte> bytes(core::kMtuMax, std::byte{0xda});
+  static const std::vector<std::byte> bytes(core::kMtuMax, kWritten);
   return {
       .destination_qp = qpn_,
       .psn = options_.remote_psn + index,
@@ -256,6 +256,11 @@ void ScriptedPeer::deliver(const wire::Body& body, const Arrival& arrival) {
 bool ScriptedPeer::memory_is_untouched() const {
   return std::all_of(memory_.begin(), memory_.end(),
                      [](std::byte byte) { return byte == kUntouched; });
+}
+
+bool ScriptedPeer::has_only(std::byte byte, std::int64_t index) const {
+  const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(index * options_.mtu);
+  return std::all_of(begin, begin + options_.mtu, [&](std::byte each) { return each == byte; });
 }
 
 core::EvState ScriptedPeer::ev_state(Ev ev) const {

@@ -72,6 +72,7 @@ class ScriptedPeer {
   static constexpr std::size_t kMemorySize = 1 << 16;
   static constexpr Qpn kRemoteQpn{0x51234};
   static constexpr std::byte kUntouched{0xee};
+  static constexpr std::byte kWritten{0xda};  // by requests of the peer
 
   explicit ScriptedPeer(const ScriptedOptions& options = {});
 
@@ -141,6 +142,9 @@ class ScriptedPeer {
   [[nodiscard]] core::ProtectionDomain domain() const { return domain_; }
   [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
   [[nodiscard]] bool memory_is_untouched() const;
+  // Where the `index`th request goes: it is there, or nothing is.
+  [[nodiscard]] bool is_placed(std::int64_t index) const { return has_only(kWritten, index); }
+  [[nodiscard]] bool is_untouched(std::int64_t index) const { return has_only(kUntouched, index); }
 
   // What the endpoint holds of its paths.
   [[nodiscard]] const core::Peer& peer() const { return *endpoint_.peer_of(qpn_); }
@@ -150,6 +154,8 @@ class ScriptedPeer {
   [[nodiscard]] core::EvProfileId ev_profile() const { return ev_profile_; }
 
  private:
+  [[nodiscard]] bool has_only(std::byte byte, std::int64_t index) const;
+
   ScriptedOptions options_;
   core::Endpoint endpoint_;
   core::EvProfileId ev_profile_;

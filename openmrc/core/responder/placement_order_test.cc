@@ -14,18 +14,7 @@
 namespace openmrc::core {
 namespace {
 
-using test::kMtu;
 using test::ScriptedPeer;
-
-bool is_placed(const ScriptedPeer& peer, std::int64_t index) {
-  const auto begin = peer.memory().begin() + static_cast<std::ptrdiff_t>(index * kMtu);
-  return std::all_of(begin, begin + kMtu, [](std::byte byte) { return byte == std::byte{0xda}; });
-}
-bool is_untouched(const ScriptedPeer& peer, std::int64_t index) {
-  const auto begin = peer.memory().begin() + static_cast<std::ptrdiff_t>(index * kMtu);
-  return std::all_of(begin, begin + kMtu,
-                     [](std::byte byte) { return byte == ScriptedPeer::kUntouched; });
-}
 
 // MSG-45: after each packet, what is in memory is what was sent up to the first that is missing.
 TEST(PlacementOrder, MemoryIsAlwaysAPrefixOfWhatWasSent) {
@@ -43,7 +32,7 @@ TEST(PlacementOrder, MemoryIsAlwaysAPrefixOfWhatWasSent) {
       arrived[static_cast<std::size_t>(index)] = true;
       const auto missing = std::find(arrived.begin(), arrived.end(), false) - arrived.begin();
       for (std::int64_t i = 0; i < kPackets; ++i) {
-        ASSERT_TRUE(i < missing ? is_placed(peer, i) : is_untouched(peer, i))
+        ASSERT_TRUE(i < missing ? peer.is_placed(i) : peer.is_untouched(i))
             << "seed " << seed << ", packet " << i << " of " << missing << " in order";
       }
     }
@@ -54,7 +43,7 @@ TEST(PlacementOrder, MemoryIsAlwaysAPrefixOfWhatWasSent) {
 TEST(PlacementOrder, OthersPlaceWhatComes) {
   ScriptedPeer peer;
   peer.deliver(peer.write(3));
-  EXPECT_TRUE(is_placed(peer, 3));
+  EXPECT_TRUE(peer.is_placed(3));
 }
 
 // MSG-46: a pool is rounded up to 16, of which one peer has half.
@@ -70,9 +59,9 @@ TEST(PlacementOrder, WhatFindsNoRoomIsRefusedAndComesAgain) {
   EXPECT_EQ(refused[0].neth.psn, Psn(5009));
   EXPECT_EQ(peer.count(Count::kPacketsNotHeld), 1U);
   peer.deliver(peer.write(0));  // what is next in order needs no room
-  EXPECT_TRUE(is_placed(peer, 8));
+  EXPECT_TRUE(peer.is_placed(8));
   peer.deliver(peer.write(9));
-  EXPECT_TRUE(is_placed(peer, 9));
+  EXPECT_TRUE(peer.is_placed(9));
   EXPECT_EQ(peer.count(Count::kPacketsNotHeld), 1U);
 }
 
@@ -89,7 +78,7 @@ TEST(PlacementOrder, WhoFailsOrGoesLeavesNothingBehind) {
     peer.endpoint().destroy_queue_pair(qpn);
   }
   EXPECT_EQ(peer.count(Count::kPacketsNotHeld), 0U);
-  EXPECT_TRUE(is_untouched(peer, 1));
+  EXPECT_TRUE(peer.is_untouched(1));
 }
 
 // MSG-47
@@ -101,7 +90,7 @@ TEST(PlacementOrder, MemoryThatIsDeregisteredMeanwhileIsNotTouched) {
   first.payload = {};
   ASSERT_TRUE(peer.endpoint().deregister_memory(peer.rkey()));
   peer.deliver(first);
-  EXPECT_TRUE(is_untouched(peer, 1));
+  EXPECT_TRUE(peer.is_untouched(1));
   const auto sent = peer.collect_only<wire::Acknowledge>();
   ASSERT_FALSE(sent.empty());
   EXPECT_EQ(sent.back().aeth.syndrome, wire::AckSyndrome::kNakRemoteAccess);

@@ -92,7 +92,8 @@ void Responder::post_receive(Context& context, PoolIndex receive) {
   const bool waits = must_wait(write, psn) && target && *target != nullptr;
   if (waits && !PlacementOrder::has_room(turn)) [[unlikely]] {
     context.counters.add(Count::kPacketsNotHeld);
-    return Refusal{wire::AckSyndrome::kNakInvalidRequest, psn.wrapped(), true};
+    return Refusal{
+        .syndrome = wire::AckSyndrome::kNakInvalidRequest, .psn = psn.wrapped(), .not_now = true};
   }
   const bool has_immediate = write.part.has_immediate();
   if (has_immediate) {

@@ -62,11 +62,6 @@ wire::TrimmedWrite trimmed(const ScriptedPeer& peer, std::int64_t index,
           .sent = write.sent};
 }
 
-bool is_placed(const ScriptedPeer& peer, std::size_t index) {
-  const auto begin = peer.memory().begin() + static_cast<std::ptrdiff_t>(index * kMtu);
-  return std::all_of(begin, begin + kMtu, [](std::byte byte) { return byte == std::byte{0xda}; });
-}
-
 // ---- when a SACK is sent ----
 
 // MRC 7.5.2 (REL-21)
@@ -309,7 +304,7 @@ TEST(Responder, AcceptsItsFirstWindowThoughItOffersLessNow) {
   write.psn = Psn(5000) + (8 * 128 - 1);
   peer.deliver(write);
   EXPECT_TRUE(nacks(peer).empty());
-  EXPECT_TRUE(is_placed(peer, 0));
+  EXPECT_TRUE(peer.is_placed(0));
 }
 
 // MRC 8 (CC-13, WIRE-31)
@@ -397,7 +392,7 @@ TEST(Responder, AcknowledgesAndReportsADuplicateBelowTheWindow) {
   EXPECT_EQ(only<wire::Acknowledge>(sent)[0].aeth.msn, AckMsn(2));
   ASSERT_EQ(only<wire::Sack>(sent).size(), 1U);
   EXPECT_EQ(only<wire::Sack>(sent)[0].seth.trigger, wire::SackTrigger::packet(-1));
-  EXPECT_TRUE(is_placed(peer, 0)) << "it is not placed again";
+  EXPECT_TRUE(peer.is_placed(0)) << "it is not placed again";
   EXPECT_EQ(peer.count(Count::kDuplicatesReceived), 1U);
   EXPECT_EQ(peer.count(Count::kDataReceived), 2U);
 }
@@ -435,7 +430,7 @@ TEST(Responder, AcceptsTheLastPsnOfTheWindowAndRefusesTheNext) {
   write.psn = Psn(5000) + (8 * 128 - 1);
   peer.deliver(write);
   EXPECT_TRUE(nacks(peer).empty());
-  EXPECT_TRUE(is_placed(peer, 0));
+  EXPECT_TRUE(peer.is_placed(0));
 }
 
 // MRC 6.3.1 (REL-3)
@@ -460,11 +455,11 @@ TEST(Responder, MovesItsWindowWhenTheGapCloses) {
 TEST(Responder, PlacesPacketsInWhateverOrderTheyCome) {
   ScriptedPeer peer;
   for (const std::int64_t i : {5, 0, 9, 3}) {
-    EXPECT_FALSE(is_placed(peer, static_cast<std::size_t>(i)));
+    EXPECT_FALSE(peer.is_placed(i));
     peer.deliver(peer.write(i));
-    EXPECT_TRUE(is_placed(peer, static_cast<std::size_t>(i)));
+    EXPECT_TRUE(peer.is_placed(i));
   }
-  EXPECT_FALSE(is_placed(peer, 1));
+  EXPECT_FALSE(peer.is_placed(1));
   EXPECT_EQ(peer.count(Count::kBytesPlaced), 4U * kMtu);
 }
 
@@ -657,7 +652,7 @@ TEST(Responder, RefusesMoreImmediatesThanItHolds) {
   ASSERT_FALSE(sent.empty());
   EXPECT_EQ(sent.back().aeth.syndrome, wire::AckSyndrome::kNakInvalidRequest);
   EXPECT_EQ(sent.back().aeth.msn, AckMsn(0));
-  EXPECT_FALSE(is_placed(peer, 3));
+  EXPECT_FALSE(peer.is_placed(3));
   const auto completions = peer.completions();
   EXPECT_EQ(statuses_of(completions), std::vector(8, WorkStatus::kFlushed));
 }
@@ -685,7 +680,7 @@ TEST(Responder, AsksForAnImmediateLaterIfOthersHaveTakenAllRoom) {
   EXPECT_EQ(refused[0].neth.reason, wire::NackReason::kNoResource);
   EXPECT_EQ(refused[0].neth.psn, Psn(5009));
   EXPECT_EQ(peer.count(Count::kImmediatesRefused), 1U);
-  EXPECT_FALSE(is_placed(peer, 9));
+  EXPECT_FALSE(peer.is_placed(9));
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
   peer.deliver(with_immediate(peer, 0, 0));
   EXPECT_EQ(peer.completions().size(), 9U) << "what is next in order always has a place";
@@ -849,7 +844,7 @@ TEST(Responder, PlacesUpToTheLastByteOfTheRegion) {
   write.reth.virtual_address = kEnd - kMtu;
   peer.deliver(write);
   EXPECT_EQ(peer.state(), QueuePairState::kReadyToSend);
-  EXPECT_EQ(peer.memory().back(), std::byte{0xda});
+  EXPECT_EQ(peer.memory().back(), ScriptedPeer::kWritten);
 }
 
 // MRC 6.3 (QP-38)

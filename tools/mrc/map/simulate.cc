@@ -38,6 +38,7 @@ mapsim::Summary simulate(const mapsim::Settings& settings, std::uint32_t threads
     }
   };
   std::vector<std::jthread> others;
+  others.reserve(threads);
   for (std::uint32_t i = 0; i < threads; ++i) others.emplace_back(work);
   others.clear();  // waits for them
   return mapsim::summarise(faults, racks);
