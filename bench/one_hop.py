@@ -62,15 +62,16 @@ def write_config(folder, i, burst, icrc):
     return path
 
 
-def mrc_test(cable, mrc, folder, test, burst, icrc, *options):
-    """The result of one test, as its JSON says it."""
+def mrc_test(cable, mrc, folder, test, burst, icrc, *options, prefix=None, server_options=()):
+    """The result of one test, as its JSON says it. `prefix`: what each host's command is started by."""
+    prefix = prefix or {1: (), 2: ()}
     configs = {i: write_config(folder, i, burst, icrc) for i in (1, 2)}
     result = os.path.join(folder, "result.json")
-    server = subprocess.Popen(cable.command(2, mrc, "perf", test, "--quiet", "--config",
-                                            configs[2]), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(cable.command(2, *prefix[2], mrc, "perf", test, "--quiet", "--config",
+                                            configs[2], *server_options), stdout=subprocess.DEVNULL)
     try:
-        run(*cable.command(1, mrc, "perf", test, ADDRESS[2], "--quiet", "--config", configs[1],
-                           "--json", result, *options))
+        run(*cable.command(1, *prefix[1], mrc, "perf", test, ADDRESS[2], "--quiet", "--config",
+                           configs[1], "--json", result, *options))
         server.wait(timeout=30)
     finally:
         server.kill()
