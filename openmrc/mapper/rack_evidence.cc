@@ -16,6 +16,8 @@ constexpr std::uint32_t kAgentsMin = 3;
 // Of all questions that are asked of a fabric in a span of time.
 constexpr double kError = 1e-6;
 constexpr double kLeastLoss = 1e-5;  // what is rarer is nobody's fault
+// Full queues lose many probes at once, so that their losses differ more than by chance alone.
+constexpr double kTimesOthers = 3;
 // If losses had gone on as before, so few in a shorter span would be less likely.
 constexpr double kHealed = 1e-4;
 
@@ -109,6 +111,7 @@ class PlaneSums {
   [[nodiscard]] bool is_bad(const LinkSum& sum, std::size_t span, const Tally& own,
                             const Tally& others) const {
     if (sum.agents[span] < kAgentsMin || own.loss() < kLeastLoss) return false;
+    if (own.loss() < kTimesOthers * others.loss()) return false;
     return stands_out_in_rack(fabric_.shape(), own, others) && !has_healed(sum, span);
   }
 

@@ -72,6 +72,21 @@ TEST(RackEvidence, NamesWhatNoAgentIsSureOf) {
   EXPECT_EQ(found.direction, Direction::kUnknown);
 }
 
+// As where all uplinks are full: no two of them lose the same.
+TEST(RackEvidence, LossesOfFullQueuesNeedNotBeEven) {
+  const auto named = [](std::uint64_t lost) {
+    Rack rack;
+    for (std::uint32_t agent = 0; agent < 8; ++agent) {
+      for (std::uint32_t port = 0; port < kShape.uplinks; ++port) {
+        rack.lose(agent, port, port == 17 ? lost : 5 + port % 4);
+      }
+    }
+    return rack.names();
+  };
+  EXPECT_EQ(named(15), (Names{}));
+  EXPECT_EQ(named(40), (Names{"p0.t0-0/up17"}));
+}
+
 TEST(RackEvidence, WantsMoreThanAFewLosses) {
   Rack rack;
   for (std::uint32_t i = 0; i < 5; ++i) rack.lose(10 * i, 17, 1, 1);

@@ -29,8 +29,8 @@ HEAL_MAX_S = 60
 PORT = 9917
 RACKS, UPLINKS, PLANES = 2, 2, 4
 HOSTS, HOSTS_LONG = 4, 8
-# What two processors can carry on all links at once.
-RATE, RATE_LOADED = "1gbit", "100mbit"
+# Two processors fill all links of the second rate at once.
+RATE, RATE_LOADED = "1gbit", "20mbit"
 
 # kind: loss, what breaks it, seconds in which it must be named
 KINDS = {
