@@ -11,9 +11,10 @@ constexpr std::uint32_t kProbesMin = 20;
 constexpr Duration kTimeMin = seconds(5);
 // As long as 6 MB take on a link of 100 Gb/s: more than a queue that no packet finds empty.
 constexpr Duration kDelayMin = microseconds(500);
-// How often the mean may be longer than the shortest, of what is too long.
+// A delay counts if it is so many times what round trips are longer than the shortest on average.
 constexpr int kSpreads = 2;
-// A link that no probe comes back from is not slow; what was before is no measure for others.
+// Round trips count for so many times the span in which they were seen: a link that no probe comes
+// back from any more is not slow.
 constexpr int kSpansKept = 3;
 
 }  // namespace
