@@ -2,10 +2,12 @@
 // What many queue pairs cost: memory when they are idle, speed when all of them send. Both are
 // measured with a peer for each queue pair, which is the worst case, and with 100 to a peer.
 //
-//   core_scale [--check | --check-memory] [--queue-pairs N] [--timeout EXPONENT]
+//   core_scale [--check | --check-memory | --once] [--queue-pairs N] [--timeout EXPONENT]
 //
 // --check fails if a goal is missed, --check-memory only if it is that of memory. --timeout sets
-// the retransmission timeout (1.024 us x 2^EXPONENT), to see what timers cost.
+// the retransmission timeout (1.024 us x 2^EXPONENT), to see what timers cost. --once has each
+// queue pair complete one write and no more, for numbers of which not all can be kept busy, such as
+// a million; what both endpoints hold for a queue pair when that is done is told too.
 //
 // Speed is a ratio of two things on a noisy machine: one queue pair that sends, and all of them,
 // in turns in one run, the same number of packets each; the best round of each counts. Records go
@@ -61,6 +63,17 @@ struct Options {
   std::uint8_t timeout = core::ReadyToSendAttributes{}.timeout;
   bool check_memory = false;
   bool check_speed = false;
+  bool once = false;
+
+  // As large as it takes.
+  [[nodiscard]] core::EndpointSettings settings(Side side) const {
+    core::EndpointSettings settings{.addresses = addresses_of(side, 0)};
+    core::EndpointLimits& limits = settings.limits;
+    limits.queue_pairs = std::max<std::size_t>(limits.queue_pairs, queue_pairs);
+    limits.sends_outstanding =
+        std::max<std::size_t>(limits.sends_outstanding, std::size_t{queue_pairs} * kWritesOfEach);
+    return settings;
+  }
 };
 
 // Peer `number` has an address of its own in each plane. There is only one endpoint behind all of
@@ -81,9 +94,7 @@ class Flight {
   // Delivers what was sent kTicksOneWay ago, then has `from` fill its place.
   void pass(Instant now, Endpoint& to, Endpoint& from) {
     Tick& tick = ticks_[next_];
-    for (std::size_t i = 0; i < tick.count; ++i) {
-      to.handle_packet(now, tick.records[i].plane, tick.records[i].packet);
-    }
+    to.handle_packets(now, std::span<const core::Transmit>(tick.records).first(tick.count));
     tick.count = from.poll_transmit(now, PlaneMask::all(), Endpoint::Ports::kReused, tick.records);
     for (std::size_t i = 0; i < tick.count; ++i) translate(tick.records[i]);
     next_ = (next_ + 1) % kTicksOneWay;
@@ -106,8 +117,8 @@ void service(Endpoint& endpoint, Instant now) {
 class Pair {
  public:
   Pair(const Options& options, std::uint32_t per_peer)
-      : requestor_({.addresses = addresses_of(Side::kRequestor, 0)}, 1),
-        responder_({.addresses = addresses_of(Side::kResponder, 0)}, 2) {
+      : requestor_(options.settings(Side::kRequestor), 1),
+        responder_(options.settings(Side::kResponder), 2) {
     const auto init = add_profiles(requestor_);
     const auto remote_init = add_profiles(responder_);
     rkey_ = register_anything(responder_, remote_init.domain);
@@ -146,6 +157,17 @@ class Pair {
     const Instant quiet = now_ + milliseconds(2);
     while (now_ < quiet) tick();
     return each;
+  }
+
+  // Seconds for each packet, when every queue pair completes one write.
+  double time_once() {
+    posting_ = false;
+    const std::uint64_t before = sent();
+    for (std::uint32_t i = 0; i < qpns_.size(); ++i) post(i);
+    const auto start = Clock::now();
+    while (outstanding_ > 0) tick();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return seconds / static_cast<double>(sent() - before);
   }
 
   void check() const {
@@ -197,8 +219,9 @@ class Pair {
 
 // Everything that the endpoint allocates for a connected queue pair that has never sent: itself,
 // its share of the peer, and of all tables.
-double idle_bytes(std::uint32_t queue_pairs, std::uint32_t per_peer) {
-  Endpoint endpoint({.addresses = addresses_of(Side::kRequestor, 0)}, 1);
+double idle_bytes(const Options& options, std::uint32_t per_peer) {
+  const std::uint32_t queue_pairs = options.queue_pairs;
+  Endpoint endpoint(options.settings(Side::kRequestor), 1);
   const auto init = add_profiles(endpoint);
   const std::size_t before = heap_count().live_bytes;
   for (std::uint32_t i = 0; i < queue_pairs; ++i) {
@@ -230,6 +253,30 @@ Speed speed(const Options& options, std::uint32_t per_peer) {
   return best;
 }
 
+void report_once(const Options& options) {
+  std::printf("%u queue pairs, a write of %u KiB each\n", options.queue_pairs, kWriteBytes / 1024);
+  std::printf("%-12s %13s %14s %14s %14s %8s\n", "queue pairs", "bytes of an", "bytes of both",
+              "packets/s,", "packets/s,", "all to");
+  std::printf("%-12s %13s %14s %14s %14s %8s\n", "to a peer", "idle one", "ends, after",
+              "one sends", "each once", "one");
+  for (const std::uint32_t per_peer : kQueuePairsPerPeer) {
+    const double idle = idle_bytes(options, per_peer);
+    const std::size_t before = heap_count().live_bytes;
+    Pair pair(options, per_peer);
+    double one = 1;
+    for (int round = 0; round < kRoundsMin; ++round) {
+      one = std::min(one, pair.time_round(1, kWritesOfOne, kPacketsMin));
+    }
+    const double each = pair.time_once();
+    const double after =
+        static_cast<double>(heap_count().live_bytes - before) / options.queue_pairs;
+    pair.check();
+    std::printf("%-12u %13.0f %14.0f %14.0f %14.0f %8.2f\n", per_peer, idle, after, 1 / one,
+                1 / each, one / each);
+    std::fflush(stdout);
+  }
+}
+
 // Which goals are reached.
 struct Goals {
   bool memory = true;
@@ -244,7 +291,7 @@ Goals report(const Options& options) {
   std::printf("%-12s %13s %6s %14s %14s %8s %6s\n", "to a peer", "idle one", "goal", "one sends",
               "all send", "one", "goal");
   for (const std::uint32_t per_peer : kQueuePairsPerPeer) {
-    const double bytes = idle_bytes(options.queue_pairs, per_peer);
+    const double bytes = idle_bytes(options, per_peer);
     const Speed best = speed(options, per_peer);
     const double kept = best.one / best.all;
     std::printf("%-12u %13.0f %6.0f %14.0f %14.0f %8.2f %6.2f\n", per_peer, bytes, kIdleBytesMax,
@@ -264,6 +311,8 @@ std::optional<Options> parse(std::span<char*> arguments) {
     if (argument == "--check" || argument == "--check-memory") {
       options.check_memory = true;
       options.check_speed = argument == "--check";
+    } else if (argument == "--once") {
+      options.once = true;
     } else if (argument == "--queue-pairs" && value != nullptr) {
       options.queue_pairs = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
       ++i;
@@ -283,9 +332,13 @@ int main(int argc, char** argv) {
   const auto options = parse({argv, static_cast<std::size_t>(argc)});
   if (!options || options->queue_pairs == 0) {
     std::fprintf(stderr,
-                 "usage: core_scale [--check | --check-memory] [--queue-pairs N] "
+                 "usage: core_scale [--check | --check-memory | --once] [--queue-pairs N] "
                  "[--timeout EXPONENT]\n");
     return 2;
+  }
+  if (options->once) {
+    report_once(*options);
+    return 0;
   }
   const Goals reached = report(*options);
   if (options->check_memory && !reached.memory) std::printf("FAILED: too much memory\n");

@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One queue pair over one cable (veth): goodput for each burst length, beside iperf3 TCP; latency
-beside a bare UDP ping-pong. All in one run, in turns, so that ratios mean something on a machine
-that others use. Needs root.
+"""One queue pair over one cable (veth): goodput and processor time for each burst length, beside
+iperf3 TCP; latency beside a bare UDP ping-pong; threads that post to one shard; the data path beside
+bare loops; passes over the data. All in one run, in turns, so that ratios mean something on a machine that others use.
+Needs root.
 
-  one_hop.py --mrc build/release/tools/mrc [--pingpong build/bench/bench/udp_pingpong] [--svg FILE]
+  one_hop.py --build build/bench [--only goodput|latency|threads|datapath|passes] [--rounds 5]
+             [--write docs/guide/throughput.md]
 """
 import argparse
 import json
 import os
+import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import page_block
+
 BURSTS = [1, 2, 4, 8, 16, 32]
+DEFAULT_BURST = 8
 EVS = 32
 SECONDS = 2
 ADDRESS = {1: "fd00:0:0:1::1", 2: "fd00:0:0:1::2"}
@@ -47,7 +54,7 @@ class Cable:
 
 
 def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
 def write_config(folder, i, burst, icrc):
@@ -81,12 +88,15 @@ def mrc_test(cable, mrc, folder, test, burst, icrc, *options, prefix=None, serve
 
 
 def goodput(cable, mrc, folder, burst, icrc):
+    """Bytes, seconds."""
     result = mrc_test(cable, mrc, folder, "write-bw", burst, icrc, "-D", str(SECONDS), "-s", "1M",
                       "-t", "16")["results"]
-    return result["bytes"] * 8 / result["seconds"] / 1e9
+    return result["bytes"], result["seconds"]
 
 
 def tcp_goodput(cable):
+    if shutil.which("iperf3") is None:
+        sys.exit("TCP is measured by iperf3, which is not here: apt install iperf3")
     server = subprocess.Popen(cable.command(2, "iperf3", "-s", "-1"), stdout=subprocess.DEVNULL)
     time.sleep(0.3)
     try:
@@ -95,7 +105,21 @@ def tcp_goodput(cable):
     finally:
         server.kill()
         server.wait()
-    return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
+    result = json.loads(text)["end"]["sum_received"]
+    return result["bytes"], result["seconds"]
+
+
+def processor_seconds():
+    """Of all programs that have ended: both hosts, and the kernel for them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def sample(transfer):
+    """(Gb/s, processor seconds for a gigabyte) of a transfer."""
+    before = processor_seconds()
+    count, seconds = transfer()
+    return count * 8 / seconds / 1e9, (processor_seconds() - before) / (count / 1e9)
 
 
 def spread(burst, packets=64):
@@ -142,59 +166,112 @@ def draw(rows, tcp, path):
         file.write("\n".join(parts) + "\n")
 
 
-def measure_bursts(cable, options, folder):
-    samples = {("tcp",): []}
+def medians(samples):
+    """Of each column, and of the ratio to TCP in the same round."""
+    tcp = samples["tcp"]
+    return {key: {"rate": statistics.median(rate for rate, _ in of_key),
+                  "cpu": statistics.median(cpu for _, cpu in of_key),
+                  "of_tcp": statistics.median(rate / bare for (rate, _), (bare, _) in zip(of_key, tcp)),
+                  "spread": spread_of([rate / bare for (rate, _), (bare, _) in zip(of_key, tcp)])}
+            for key, of_key in samples.items()}
+
+
+def spread_of(ratios):
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def measure_goodput(cable, options, folder):
+    samples = {}
     for _ in range(options.rounds):
-        samples[("tcp",)].append(tcp_goodput(cable))
+        samples.setdefault("tcp", []).append(sample(lambda: tcp_goodput(cable)))
         for burst in BURSTS:
-            for icrc in ("verify", "off"):
+            for icrc in ("off", "verify"):
                 samples.setdefault((burst, icrc), []).append(
-                    goodput(cable, options.mrc, folder, burst, icrc))
-    tcp = statistics.median(samples[("tcp",)])
-    rows = [{"burst": burst, "spread": spread(burst),
-             "verify": statistics.median(samples[(burst, "verify")]),
-             "off": statistics.median(samples[(burst, "off")])} for burst in BURSTS]
-    print(f"iperf3 TCP: {tcp:.1f} Gb/s\n")
-    print("| burst | paths among 64 packets | with ICRC | without ICRC | of TCP |")
-    print("|---|---|---|---|---|")
-    for row in rows:
-        print(f"| {row['burst']} | {row['spread']} | {row['verify']:.1f} Gb/s | "
-              f"{row['off']:.1f} Gb/s | {row['verify'] / tcp:.2f} / {row['off'] / tcp:.2f} |")
+                    sample(lambda b=burst, i=icrc: goodput(cable, options.mrc, folder, b, i)))
+    found = medians(samples)
+    rows = []
+    for burst in BURSTS:
+        both = [found[(burst, "off")], found[(burst, "verify")]]
+        rows.append([str(burst), str(spread(burst)), *(f"{one['rate']:.1f} Gb/s" for one in both),
+                     *(f"{one['of_tcp']:.2f} ({one['spread']})" for one in both),
+                     *(f"{one['cpu']:.2f} s" for one in both)])
+    rows.append(["TCP", "1", f"{found['tcp']['rate']:.1f} Gb/s", "", "1", "", f"{found['tcp']['cpu']:.2f} s", ""])
     if options.svg:
-        draw(rows, tcp, options.svg)
+        draw([{"burst": burst, "spread": spread(burst), "off": found[(burst, "off")]["rate"],
+               "verify": found[(burst, "verify")]["rate"]} for burst in BURSTS], found["tcp"]["rate"], options.svg)
+    return page_block.table(["burst", "paths among 64 packets", "without ICRC", "with it", "of TCP without",
+                             "with it", "processor per GB without", "with it"], rows)
 
 
 def measure_latency(cable, options, folder):
     """Both sides are event-driven, or both busy-poll."""
-    for waiting, flags in (("sleep", ["--events"]), ("poll", [])):
+    rows = []
+    for name, waiting, flags in (("event-driven (`--events`)", "sleep", ["--events"]), ("busy-poll", "poll", [])):
         ours, bare = [], []
         for _ in range(options.rounds):
-            ours.append(mrc_test(cable, options.mrc, folder, "write-lat", 1, "verify", "-n",
-                                 "20000", *flags)["results"]["t_typical"])
+            ours.append(mrc_test(cable, options.mrc, folder, "write-lat", DEFAULT_BURST, "verify", "-n", "20000",
+                                 *flags, server_options=flags)["results"])
             server = subprocess.Popen(cable.command(2, options.pingpong, waiting))
             time.sleep(0.2)
             bare.append(float(run(*cable.command(1, options.pingpong, waiting, ADDRESS[2]))))
             server.wait(timeout=10)
-        print(f"\n{waiting}: 2-byte write {statistics.median(ours):.1f} us, bare UDP ping-pong "
-              f"{statistics.median(bare):.1f} us, ratio "
-              f"{statistics.median(ours) / statistics.median(bare):.2f}")
+        ratios = [one["t_typical"] / other for one, other in zip(ours, bare)]
+        rows.append([name, *(f"{statistics.median(one[key] for one in ours):.1f} us"
+                             for key in ("t_typical", "percentile_99", "percentile_99.9")),
+                     f"{statistics.median(bare):.1f} us", f"{statistics.median(ratios):.1f} ({spread_of(ratios)})"])
+    return page_block.table(["both", "2-byte write", "99 %", "99.9 %", "bare ping-pong", "ratio"], rows)
+
+
+def measure_threads(_cable, options, _folder):
+    rows = []
+    for size in ("64", "4096"):
+        text = run(os.path.join(options.programs, "post_threads"), "--bytes", size, "--rounds", str(options.rounds),
+                   "--json")
+        result = json.loads(text)
+        rows.append([f"{int(size):,}", f"{result['one_thread']:,.0f}/s", f"{result['ratio']:.2f}",
+                     f"{result['slowest']:.2f}"])
+    return page_block.table(["bytes of a write", "one thread", "eight threads, of one", "slowest of the eight, of their mean"],
+                            rows)
+
+
+def measure_datapath(_cable, options, _folder):
+    text = run(os.path.join(options.programs, "datapath_rate"), "--rounds", str(options.rounds))
+    rows = []
+    for line in text.splitlines()[1:]:
+        name, (rate, gbps, sent, received, *part) = line[:42].strip(), line[42:].split()
+        rows.append([name, f"{int(rate):,}", gbps, sent, received, *(part or [""])])
+    return page_block.table(["4 KiB packets over one veth", "packets/s", "Gb/s", "ns sent", "ns received",
+                             "of the bare loop"], rows)
+
+
+def measure_passes(_cable, options, _folder):
+    rows = [line.split() for line in run(os.path.join(options.programs, "data_passes")).splitlines()[1:]]
+    return page_block.table(["packets of a batch", "ns for the CRC-32 of 4 KiB", "copy", "one pass of the batch after the other",
+                             "both for a packet, then the next"], rows)
+
+
+MEASUREMENTS = {"goodput": measure_goodput, "latency": measure_latency, "threads": measure_threads,
+                "datapath": measure_datapath, "passes": measure_passes}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mrc", required=True)
-    parser.add_argument("--pingpong", help="the program udp_pingpong; without it no latency")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--svg")
-    parser.add_argument("--latency-only", action="store_true")
+    parser.add_argument("--build", required=True, help="the folder of a release build")
+    parser.add_argument("--only", choices=MEASUREMENTS, action="append")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--svg", help="a picture of the goodput")
+    parser.add_argument("--write", metavar="DOCUMENT", help="put the tables between their markers there")
     options = parser.parse_args()
-    options.mrc = os.path.abspath(options.mrc)
+    options.mrc = os.path.abspath(os.path.join(options.build, "tools/mrc"))
+    options.programs = os.path.abspath(os.path.join(options.build, "bench"))
+    options.pingpong = os.path.join(options.programs, "udp_pingpong")
     with Cable() as cable, tempfile.TemporaryDirectory() as folder:
-        if not options.latency_only:
-            measure_bursts(cable, options, folder)
-        if options.pingpong:
-            measure_latency(cable, options, folder)
+        for name in options.only or MEASUREMENTS:
+            text = MEASUREMENTS[name](cable, options, folder)
+            print(f"{name}\n{text}", flush=True)
+            if options.write:
+                page_block.write(options.write, name, text)
     return 0
 
 

@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 import one_hop
+import page_block
 
 MTU = 4096
 SAMPLES_PER_SECOND = 4999
-BLOCK = re.compile(r"(<!-- budget:begin [^\n]*-->\n).*?(<!-- budget:end -->)", re.DOTALL)
 
 KERNEL = "kernel"
 # In this order: whether it is the kernel, what the name of the function has in it.
@@ -70,24 +70,34 @@ def measure(cable, options, folder, test, burst, *test_options, server_options=(
 
 
 def table(head, columns):
-    lines = [["ns of processor time", *head], ["---"] + ["---:"] * len(head)]
-    for name, *_ in PARTS:
-        lines.append([name, *(f"{column[name]:,.0f}" for column in columns)])
-    lines.append(["**all**", *(f"**{sum(column.values()):,.0f}**" for column in columns)])
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    rows = [[name, *(f"{column[name]:,.0f}" for column in columns)] for name, *_ in PARTS]
+    rows.append(["**all**", *(f"**{sum(column.values()):,.0f}**" for column in columns)])
+    return page_block.table(["ns of processor time", *head], rows)
+
+
+def expected(client, server):
+    """Cores for a rate, if every packet costs what it does here."""
+    rows = []
+    for gbps in (100, 400):
+        packets = gbps * 1e9 / 8 / MTU
+        costs = [sum(side.values()) - without for side in (client, server) for without in (side["ICRC"], 0)]
+        rows.append([f"{gbps} Gb/s", *(f"{packets * cost / 1e9:.1f}" for cost in costs)])
+    return page_block.table(["cores", "to send, without ICRC", "with it", "to receive, without ICRC", "with it"], rows)
 
 
 def measure_all(cable, options, folder):
+    """The tables of the page, by name."""
     head, columns = [], []
     for burst in (8, 1):
         client, server = measure(cable, options, folder, "write-bw", burst, "-D", "5", "-s", "1M", "-t", "16")
         head += [f"packet sent, burst {burst}", f"received, burst {burst}"]
         columns += [client, server]
     for name, words in (("event-driven", ("--events",)), ("busy-poll", ())):
-        client, _ = measure(cable, options, folder, "write-lat", 1, "-n", "200000", *words, server_options=words)
+        client, _ = measure(cable, options, folder, "write-lat", one_hop.DEFAULT_BURST, "-n", "200000", *words,
+                            server_options=words)
         head.append(f"2-byte write and reply, {name}")
         columns.append(client)
-    return table(head, columns)
+    return {"budget": table(head, columns), "expected": expected(*columns[:2])}
 
 
 def main():
@@ -98,15 +108,11 @@ def main():
     if os.geteuid() != 0 or shutil.which("perf") is None:
         sys.exit("needs root, and perf: apt-get install linux-perf")
     with one_hop.Cable() as cable, tempfile.TemporaryDirectory() as folder:
-        text = measure_all(cable, options, folder)
-    print(text, end="")
-    if options.write:
-        with open(options.write, encoding="utf-8") as file:
-            document = file.read()
-        if not BLOCK.search(document):
-            sys.exit(f"{options.write} has no place for it")
-        with open(options.write, "w", encoding="utf-8") as file:
-            file.write(BLOCK.sub(lambda block: block[1] + text + block[2], document))
+        tables = measure_all(cable, options, folder)
+    for name, text in tables.items():
+        print(f"{name}\n{text}")
+        if options.write:
+            page_block.write(options.write, name, text)
 
 
 if __name__ == "__main__":

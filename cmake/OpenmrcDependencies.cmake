@@ -21,6 +21,19 @@ if(MICROHTTPD_FOUND AND PROMETHEUS_FOUND)
   set(OPENMRC_METRICS ON)
 endif()
 
+# Mode "xdp": AF_XDP sockets, and a program for the kernel that clang compiles.
+pkg_check_modules(LIBXDP IMPORTED_TARGET libxdp)
+pkg_check_modules(LIBBPF IMPORTED_TARGET libbpf)
+find_program(OPENMRC_BPFTOOL NAMES bpftool HINTS /usr/sbin)
+find_program(OPENMRC_BPF_CLANG NAMES clang clang-19 clang-16 clang-14)
+if(LIBXDP_FOUND AND LIBBPF_FOUND AND OPENMRC_BPFTOOL AND OPENMRC_BPF_CLANG)
+  set(OPENMRC_XDP ON)
+else()
+  set(OPENMRC_XDP OFF)
+  message(STATUS "No libxdp, libbpf, bpftool or clang: built without mode \"xdp\" "
+    "(libxdp-dev, libbpf-dev, bpftool, clang)")
+endif()
+
 if(BUILD_TESTING)
   # Debian's interpreter, because Debian's Scapy is installed for that one.
   find_program(OPENMRC_PYTHON NAMES python3 HINTS /usr/bin NO_CMAKE_ENVIRONMENT_PATH REQUIRED)

@@ -15,7 +15,7 @@ install(TARGETS ${library_targets} openmrc
   FILE_SET tables DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILE_SET api DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 # Installed archives hold machine code alone: g++ would compile all of it again in every link.
-if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(OPENMRC_LTO)
   foreach(library IN LISTS library_targets)
     install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${CMAKE_OBJCOPY}\"
       -R .gnu.lto_* -R .gnu.debuglto_*
@@ -64,6 +64,8 @@ endfunction()
 # What CMake calls a library, as pkg-config calls it.
 set(package_fmt::fmt fmt)
 set(package_PkgConfig::ISAL libisal)
+set(package_PkgConfig::LIBXDP libxdp)
+set(package_PkgConfig::LIBBPF libbpf)
 set(package_OpenSSL::Crypto libcrypto)
 set(package_tomlplusplus::tomlplusplus tomlplusplus)
 set(flags_Threads::Threads -pthread)
@@ -99,9 +101,11 @@ openmrc_pkgconfig(libmrc-ctl
 get_property(shared_libraries GLOBAL PROPERTY OPENMRC_SHARED_LIBRARIES)
 add_custom_target(installed)
 add_dependencies(installed ${library_targets} ${shared_libraries} mrc mrcd)
-if(TARGET openmrc_torch)
-  add_dependencies(installed openmrc_torch)
-endif()
+foreach(module openmrc_torch openmrc_pysim)
+  if(TARGET ${module})
+    add_dependencies(installed ${module})
+  endif()
+endforeach()
 
 install(TARGETS mrc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
@@ -120,7 +124,8 @@ openmrc_install_files("${CMAKE_INSTALL_DATADIR}/openmrc/fabrics"
   examples/fabrics/parts.toml examples/fabrics/published.toml examples/fabrics/site.toml
   examples/fabrics/small.toml)
 # Where `mrc sim list` looks.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios" "${PROJECT_SOURCE_DIR}/examples/sweeps"
+                  "${PROJECT_SOURCE_DIR}/examples/searches" "${PROJECT_SOURCE_DIR}/examples/availability"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/openmrc")
 # Where bash-completion, zsh and fish look.
 install(FILES "${PROJECT_SOURCE_DIR}/completions/mrc.bash" RENAME mrc

@@ -27,7 +27,8 @@ list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 target_link_directories(mrc-static PRIVATE "${OPENMRC_STATIC_LIBRARIES}")
 set_target_properties(mrc-static PROPERTIES SKIP_BUILD_RPATH ON)
 target_link_libraries(mrc-static PRIVATE
-  -Wl,--start-group ${archives} -Wl,--end-group -lfmt -lisal -lcrypto -pthread)
+  -Wl,--start-group ${archives} -Wl,--end-group -lfmt -lisal -lcrypto
+  $<$<BOOL:${OPENMRC_XDP}>:-lxdp;-lbpf;-lelf;-lz> -pthread)
 # The linker warns of getaddrinfo(), whose need for shared libraries lookup.cc takes away.
 target_link_options(mrc-static PRIVATE -static-pie -fuse-ld=bfd LINKER:--no-warnings
   $<$<CONFIG:Release>:-s>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a socket delivers, as a data path reads it: control data, joined datagrams, and messages
-// from other shards. Besides not crashing: bytes are left as they were, payloads lie inside of
-// them, and a packet is for the slot that steering says.
+// What a socket delivers, as a data path reads it: control data, joined datagrams, messages from
+// other shards, and whole frames. Besides not crashing: bytes are left as they were, payloads lie
+// inside of them, and a packet is for the slot that steering says.
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -17,6 +17,8 @@
 #include "openmrc/datapath/arrival.h"
 #include "openmrc/datapath/forwarding.h"
 #include "openmrc/datapath/steering.h"
+#include "openmrc/wire/decode.h"
+#include "openmrc/xdp/frame_parts.h"
 
 namespace {
 
@@ -117,14 +119,27 @@ void forwarded(FuzzInput& input) {
   }
 }
 
+// Whoever passes a frame on must find the same datagram in it as whoever decodes it.
+void frame(FuzzInput& input) {
+  const ConstBytes frame = rest_of(input);
+  const auto parts = xdp::read_frame(frame);
+  const auto packet = wire::decode_frame(frame, kNoIcrc);
+  if (!parts) return;
+  FUZZ_CHECK(parts->datagram.data() + parts->datagram.size() <= frame.data() + frame.size());
+  const Arrival arrival = xdp::arrival_of(frame, *parts);
+  FUZZ_CHECK(arrival.flow_label <= kFlowLabelMax);
+  if (packet) check_owner(parts->datagram, *packet);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzInput input({data, size});
-  switch (input.below(3)) {
+  switch (input.below(4)) {
     case 0: joined(input); break;
     case 1: control(input); break;
-    default: forwarded(input); break;
+    case 2: forwarded(input); break;
+    default: frame(input); break;
   }
   return 0;
 }

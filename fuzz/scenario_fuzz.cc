@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feeds bytes to the reader of scenarios. Of what is accepted, the workload can be made.
+// Feeds bytes to the readers of scenarios and of sweeps. Of what is accepted, the workload can be
+// made.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "fuzz/fuzz_check.h"
+#include "openmrc/sim/experiment/sweep_file.h"
 #include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/sim/workload/workload.h"
 
@@ -20,6 +22,11 @@ openmrc::Result<std::string, std::string> read_file(const std::string& /*path*/)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace openmrc;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto sweep = sim::parse_sweep_file(text)) {
+    FUZZ_CHECK(sweep->runs() <= sim::kSweepRunsMax);
+  } else {
+    FUZZ_CHECK(!to_string(sweep.error()).empty());
+  }
   const auto scenario = sim::parse_scenario(text, "fuzz", read_file);
   if (!scenario) {
     FUZZ_CHECK(!scenario.error().empty());

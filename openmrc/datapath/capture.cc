@@ -83,7 +83,7 @@ class CaptureDatapath final : public Decorator {
     if (!fill_envelope(outgoing, settings_, envelope)) return;  // will not be sent either
     write_frame(outgoing, settings_, sent_);
     start_frame(wire::version_of(envelope.to));
-    if (settings_.mode != Mode::kSrv6) add_kernel_headers(outgoing.plane, envelope);
+    if (!encapsulates(settings_.mode)) add_kernel_headers(outgoing.plane, envelope);
     append(sent_.headers);
     append(sent_.payload);
     append(sent_.trailer.bytes());

@@ -38,7 +38,8 @@ bool is_possible(const wire::Ipv6Route& route, Mode mode) {
     case Mode::kUsid:
       return route.encapsulation && !route.encapsulation->srh &&
              end_of(route.encapsulation->destination);
-    case Mode::kSrv6: return route.encapsulation.has_value();
+    case Mode::kSrv6:
+    case Mode::kXdp: return route.encapsulation.has_value();
   }
   return false;
 }
@@ -113,7 +114,7 @@ void write_frame(const Outgoing& outgoing, const Settings& settings, Frame& into
   const wire::HeadersWritten written = wire::encode_headers(packet, settings.wire, into.buffer);
   const MutableBytes covered =
       MutableBytes(into.buffer).first(written.size).subspan(written.covered_from);
-  if (settings.mode == Mode::kSrv6) {
+  if (encapsulates(settings.mode)) {
     into.headers = MutableBytes(into.buffer).first(written.size);
   } else {
     const wire::Ipv6Address& own = settings.ports[outgoing.plane.raw()].address;

@@ -75,9 +75,9 @@ Result<void, Error> check(const Settings& settings) {
     if (port.address == wire::Ipv6Address{} || port.address == wire::mapped(wire::Ipv4Address(0))) {
       return failure(Error{.what = "a port has no address", .remedy = "give it one"});
     }
-    if (settings.mode == Mode::kSrv6 && port.interface.empty()) {
+    if (encapsulates(settings.mode) && port.interface.empty()) {
       return failure(
-          Error{.what = fmt::format("port {} has no interface, and mode \"srv6\" sends by one",
+          Error{.what = fmt::format("port {} has no interface, and this mode sends by one",
                                     wire::to_string(port.address)),
                 .remedy = "name it"});
     }
@@ -95,9 +95,14 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-Result<std::unique_ptr<Datapath>, Error> open(const Settings& settings) {
-  if (auto checked = check(settings); !checked) return failure(std::move(checked.error()));
+Result<void, Error> prepare(const Settings& settings) {
+  if (auto checked = check(settings); !checked) return checked;
   raise_descriptor_limit();
+  return {};
+}
+
+Result<std::unique_ptr<Datapath>, Error> open(const Settings& settings) {
+  if (auto prepared = prepare(settings); !prepared) return failure(std::move(prepared.error()));
   auto datapath = std::make_unique<SocketDatapath>();
   if (auto opened = datapath->open(settings); !opened) return failure(std::move(opened.error()));
   return datapath;

@@ -132,6 +132,35 @@ TEST(Open, GivesOutNoMoreThanIsAskedFor) {
   }
 }
 
+// However busy one plane is, what has arrived in another one is not left there.
+TEST(Open, TakesFromEachPlaneWhileOneOfThemIsBusy) {
+  constexpr wire::Ipv4Address kSecond(0x7f00'0002);
+  Settings settings = on_loopback4();
+  settings.ports.push_back({.interface = "", .address = wire::mapped(kSecond)});
+  auto path = open(settings);
+  ASSERT_TRUE(path) << to_string(path.error());
+  const auto data = test_data(100);
+  const auto busy = to_loopback4(settings, data, (*path)->slot());
+  auto other = busy;
+  other.route =
+      wire::Ipv4Route{.source = kSecond, .destination = kSecond, .ev_low = wire::ev_low(kEv)};
+  const auto send = [&](const wire::Packet& packet, Plane plane) {
+    (*path)->send(std::array{Outgoing{.packet = &packet, .plane = plane}});
+  };
+  send(busy, Plane(0));
+  ASSERT_EQ(collect(**path, 1).incoming.size(), 1u);
+  send(other, Plane(1));
+  std::array<Incoming, 32> into;
+  bool is_there = false;
+  for (int calls = 0; !is_there && calls < 8; ++calls) {
+    send(busy, Plane(0));
+    const std::size_t got = (*path)->receive(Instant(1), into);
+    is_there = std::ranges::any_of(std::span(into).first(got),
+                                   [](const Incoming& one) { return one.plane == Plane(1); });
+  }
+  EXPECT_TRUE(is_there);
+}
+
 TEST(Open, RefusesWhatItCannotDoAndSaysWhy) {
   Settings settings = on_loopback4();
   settings.mode = Mode::kUsid;

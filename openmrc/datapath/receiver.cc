@@ -68,6 +68,7 @@ Receiver::Receiver(const Settings& settings, const SlotNames& names, SlotClaim c
     Buffer& buffer = buffers_[i];
     buffer.bytes = MutableBytes(memory_).subspan(i * kBufferStride, kRoomInFront + kMessageSizeMax);
     buffer.piece = {.iov_base = buffer.bytes.data() + kRoomInFront, .iov_len = kMessageSizeMax};
+    prepare(i);
   }
 }
 
@@ -77,6 +78,18 @@ Result<bool, Error> Receiver::watch(int socket, std::uint32_t origin) {
   event.data.u32 = origin;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event) == 0) return true;
   return failure(Error{.what = with_reason("cannot wait for a socket", errno), .remedy = {}});
+}
+
+Result<void, Error> Receiver::reopen(const Settings& settings, Plane plane,
+                                     std::vector<Error>& notices) {
+  auto socket =
+      open_receive_socket(settings, settings.ports[plane.raw()], PortUse::kJoins, notices);
+  if (!socket) return failure(std::move(socket.error()));
+  if (auto watched = watch(socket->get(), plane.raw()); !watched) {
+    return failure(std::move(watched.error()));
+  }
+  sockets_[plane.raw()] = *std::move(socket);
+  return {};
 }
 
 std::size_t Receiver::receive(Instant now, std::span<Incoming> into) {
@@ -105,33 +118,50 @@ std::size_t Receiver::receive(Instant now, std::span<Incoming> into) {
   return count;
 }
 
-// Asks only the sockets that have something, each for its share of the buffers.
+// A socket that alone had something, the last time, is likely to be the one again: it is asked
+// without another call to find out.
 void Receiver::fill_buffers() {
   const std::size_t room = are_long_ ? kLongMessages : kMessages;
+  for (std::size_t i = 0; i < filled_; ++i) prepare(i);
   filled_ = 0;
   next_ = 0;
+  if (likely_ && likely_left_ > 0) {
+    --likely_left_;
+    fill_from(*likely_, room);
+  }
+  if (filled_ == 0) fill_from_ready(room);
+  if (filled_ > 0) are_long_ = received_[0].end >= kLongMessage;
+}
+
+// Asks only the sockets that have something, each for its share of the buffers.
+void Receiver::fill_from_ready(std::size_t room) {
   std::array<epoll_event, kLongMessages> events;
   const int ready = ::epoll_wait(epoll_.get(), events.data(), kLongMessages, 0);
   for (int i = 0; i < ready; ++i) {
     const auto left = static_cast<std::size_t>(ready - i);
     fill_from(events[static_cast<std::size_t>(i)].data.u32, (room - filled_) / left);
   }
-  if (filled_ > 0) are_long_ = received_[0].end >= kLongMessage;
+  likely_left_ = kLikelyInARow;
+  if (ready <= 0) return;
+  likely_.reset();
+  const std::uint32_t first = events[0].data.u32;  // a copy: the record is packed
+  if (ready == 1) likely_ = first;
+}
+
+// What the kernel changes is as it should be for the next message.
+void Receiver::prepare(std::size_t index) {
+  Buffer& buffer = buffers_[index];
+  headers_[index].msg_hdr = {.msg_name = &buffer.from,
+                             .msg_namelen = sizeof buffer.from,
+                             .msg_iov = &buffer.piece,
+                             .msg_iovlen = 1,
+                             .msg_control = buffer.control.data(),
+                             .msg_controllen = buffer.control.size(),
+                             .msg_flags = 0};
 }
 
 void Receiver::fill_from(std::uint32_t origin, std::size_t room) {
   const int socket = origin == kFromShards ? claim_.socket.get() : sockets_[origin].get();
-  for (std::size_t i = filled_; i < filled_ + room; ++i) {
-    Buffer& buffer = buffers_[i];
-    msghdr& header = headers_[i].msg_hdr;
-    header = {};
-    header.msg_name = &buffer.from;
-    header.msg_namelen = sizeof buffer.from;
-    header.msg_iov = &buffer.piece;
-    header.msg_iovlen = 1;
-    header.msg_control = buffer.control.data();
-    header.msg_controllen = buffer.control.size();
-  }
   const int got =
       ::recvmmsg(socket, &headers_[filled_], static_cast<unsigned>(room), MSG_DONTWAIT, nullptr);
   if (got < 0) {

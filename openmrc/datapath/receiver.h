@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,11 @@ class Receiver {
 
   [[nodiscard]] std::size_t receive(Instant now, std::span<Incoming> into);
   [[nodiscard]] Slot slot() const { return claim_.slot; }
+  // For packets of other shards that arrived otherwise.
+  [[nodiscard]] Forwarder& forwarder() { return forwarder_; }
+  // The plane's interface has come back as another one.
+  [[nodiscard]] Result<void, Error> reopen(const Settings& settings, Plane plane,
+                                           std::vector<Error>& notices);
   // Readable when any of the sockets is.
   [[nodiscard]] int descriptor() const { return epoll_.get(); }
 
@@ -41,6 +47,8 @@ class Receiver {
   // they are decoded and copied.
   static constexpr std::size_t kLongMessages = 8;
   static constexpr std::size_t kLongMessage = 16 * 1024;
+  // So often one socket is taken from before the others are asked whether they have something.
+  static constexpr int kLikelyInARow = 4;
   static constexpr std::size_t kControlSize = 160;
   static constexpr std::uint32_t kFromShards = 0xffffffff;  // instead of a plane
 
@@ -65,7 +73,9 @@ class Receiver {
   Result<bool, Error> watch(int socket, std::uint32_t origin);
 
   void fill_buffers();
+  void fill_from_ready(std::size_t room);
   void fill_from(std::uint32_t origin, std::size_t room);
+  void prepare(std::size_t index);
   void accept(std::uint32_t origin, std::size_t index, std::size_t size);
   void count_by_plane(Plane plane, std::size_t segment, std::size_t size);
   static bool is_from_one_of_us(const msghdr& message);
@@ -84,6 +94,8 @@ class Receiver {
   std::array<Buffer, kMessages> buffers_{};
   std::array<mmsghdr, kMessages> headers_{};
   std::array<Received, kMessages> received_{};
+  std::optional<std::uint32_t> likely_{};  // where the next messages are expected
+  int likely_left_ = 0;
   std::size_t filled_ = 0;         // buffers with a message
   bool are_long_ = false;          // those that came last
   std::size_t next_ = 0;           // the first of these that is not done

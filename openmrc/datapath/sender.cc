@@ -78,6 +78,13 @@ Result<std::unique_ptr<Sender>, Error> Sender::open(const Settings& settings, Co
   return sender;
 }
 
+Result<void, Error> Sender::reopen(Plane plane) {
+  auto socket = open_raw_socket(settings_, settings_.ports[plane.raw()]);
+  if (!socket) return failure(std::move(socket.error()));
+  planes_[plane.raw()].raw = *std::move(socket);
+  return {};
+}
+
 void Sender::send(std::span<const Outgoing> burst) {
   if (blocked_ != 0) {
     for (PlanePort& port : planes_) retry(port);

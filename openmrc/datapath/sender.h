@@ -36,6 +36,8 @@ class Sender {
                                                      std::vector<Error>& notices);
 
   void send(std::span<const Outgoing> burst);
+  // For mode kSrv6: the interface has come back as another one.
+  [[nodiscard]] Result<void, Error> reopen(Plane plane);
   [[nodiscard]] PlaneBits blocked() const { return blocked_; }
 
  private:

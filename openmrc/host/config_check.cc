@@ -84,7 +84,7 @@ class Checker {
       if (takes_exact_paths()) {
         fail("mode", fmt::format("\"{}\" needs to know the paths: add the section [fabric], or use "
                                  "mode = \"udp\"",
-                                 config_.mode == datapath::Mode::kUsid ? "usid" : "srv6"));
+                                 datapath::name_of(config_.mode)));
       }
       return;
     }
@@ -164,9 +164,10 @@ class Checker {
   }
 
   void check_interface(const PortDraft& port) {
-    if (port.interface.empty() && config_.mode == datapath::Mode::kSrv6) {
+    if (port.interface.empty() && datapath::encapsulates(config_.mode)) {
       fail(port.line, "port.interface",
-           "is missing: with mode = \"srv6\" packets leave by a named interface");
+           fmt::format("is missing: with mode = \"{}\" packets leave by a named interface",
+                       datapath::name_of(config_.mode)));
     }
     constexpr std::size_t kInterfaceNameMax = 15;  // IFNAMSIZ, and a zero
     const bool is_name = port.interface.size() <= kInterfaceNameMax &&
@@ -356,8 +357,8 @@ class Checker {
     const MapperConfig& mapper = config_.mapper;
     if (mapper.enabled && !takes_exact_paths()) {
       fail("mapper.enabled",
-           "probes name the switches of their path: this needs mode = \"srv6\" "
-           "or \"usid\"");
+           "probes name the switches of their path: this needs mode = \"usid\", "
+           "\"srv6\" or \"xdp\"");
     }
     if (mapper.enabled && mapper.udp_port == config_.transport.udp_port.raw()) {
       fail("mapper.udp_port", "is the port of data: choose another");

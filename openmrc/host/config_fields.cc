@@ -16,8 +16,6 @@ using text::Field;
 using text::Section;
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 3> kModes{"udp", "usid", "srv6"};
-static_assert(static_cast<int>(datapath::Mode::kSrv6) == 2);
 constexpr std::array<std::string_view, 3> kProgress{"sleep", "poll", "caller"};
 static_assert(static_cast<int>(Progress::kCaller) == 2);
 constexpr std::array<std::string_view, 3> kIcrc{"verify", "ignore", "off"};
@@ -33,7 +31,7 @@ constexpr std::uint64_t kGiB = kKiB * kKiB * kKiB;
 void add_top(std::vector<Field>& fields, Config& config) {
   Section top(fields, "");
   top.text("name", config.name).otherwise = "the host's name";
-  top.word("mode", config.mode, kModes);
+  top.word("mode", config.mode, datapath::kModeNames);
   top.whole("shards", config.shards, 1, datapath::kSlots);
   top.word("progress", config.progress, kProgress);
 }

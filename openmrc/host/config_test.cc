@@ -338,7 +338,8 @@ TEST(Config, NamesEachMistakeWithLineAndRemedy) {
 TEST(Config, NamesMistakesAtTheTop) {
   constexpr Mistake kMistakes[]{
       {"mtu = 2048", "line 1: unknown key 'mtu': it belongs in [transport]"},
-      {"mode = \"srv7\"", "line 1: mode: must be one of \"udp\", \"usid\", \"srv6\", not \"srv7\""},
+      {"mode = \"srv7\"",
+       "line 1: mode: must be one of \"udp\", \"usid\", \"srv6\", \"xdp\", not \"srv7\""},
       {"mode = \"srv6\"",
        "line 1: mode: \"srv6\" needs to know the paths: add the section [fabric]"},
       {"name = \"a b\"", "line 1: name: must be at most 255 letters"},

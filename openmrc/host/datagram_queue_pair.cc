@@ -48,8 +48,7 @@ DatagramQueuePair::~DatagramQueuePair() {
 }
 
 void DatagramQueuePair::set_qkey(std::uint32_t qkey) {
-  shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.set_qkey(qpn_, wire::QKey(qkey)); },
-             Shard::Send::kLater);
+  shard_.run([&](core::Endpoint& endpoint, Instant) { endpoint.set_qkey(qpn_, wire::QKey(qkey)); });
 }
 
 Result<void, PostError> DatagramQueuePair::send(

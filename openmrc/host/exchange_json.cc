@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "openmrc/text/file_limits.h"
+
 namespace openmrc::host {
 namespace {
 
@@ -19,16 +21,11 @@ bool is_control(char letter) {
 
 }  // namespace
 
+// The depth is looked at before, not by a callback: with one, the parser looks through a list after
+// each object in it.
 json parse_line(std::string_view text) {
-  bool too_deep = false;
-  json parsed = json::parse(
-      text,
-      [&](int depth, json::parse_event_t, json&) {
-        too_deep = too_deep || depth > kJsonDepthMax;
-        return !too_deep;
-      },
-      false);
-  return too_deep ? json(json::value_t::discarded) : parsed;
+  if (!text::check_json_depth(text)) return json(json::value_t::discarded);
+  return json::parse(text, nullptr, false);
 }
 
 ObjectReader::ObjectReader(const json& json, std::string name)

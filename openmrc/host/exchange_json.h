@@ -17,9 +17,6 @@
 // so nothing throws, and the time is in proportion to the length.
 namespace openmrc::host {
 
-// Ours have three levels. A line of brackets alone would cost a hundred times its size.
-inline constexpr int kJsonDepthMax = 8;
-
 // Is discarded, as nlohmann::json calls it, if the text is no JSON or nested too deeply. Objects
 // are maps: the ordered kind compares each key with all before it.
 nlohmann::json parse_line(std::string_view text);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "openmrc/host/clock.h"
+#include "openmrc/text/file_limits.h"
 
 namespace openmrc::host {
 namespace {
@@ -72,22 +73,30 @@ TEST(ObjectReader, LetsNoControlCharactersThrough) {
 }
 
 TEST(ParseLine, EndsAtALimitOfDepth) {
-  EXPECT_FALSE(parse_line("[[[[[[[[1]]]]]]]]").is_discarded());
-  for (const std::size_t depth : {9uz, 100uz, kExchangeLineMax / 2}) {
-    const std::string closed = std::string(depth, '[') + "1" + std::string(depth, ']');
-    EXPECT_TRUE(parse_line(closed).is_discarded()) << depth;
-    EXPECT_TRUE(parse_line(closed.substr(0, depth)).is_discarded()) << depth;
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + "1" + std::string(depth, ']');
+  };
+  EXPECT_FALSE(parse_line(nested(text::kJsonNestingMax)).is_discarded());
+  for (const std::size_t depth : {text::kJsonNestingMax + 1, kExchangeLineMax / 2}) {
+    EXPECT_TRUE(parse_line(nested(depth)).is_discarded()) << depth;
+    EXPECT_TRUE(parse_line(nested(depth).substr(0, depth)).is_discarded()) << depth;
   }
 }
 
-// An object whose keys are compared with all others would take hours.
+// A parser that looks through a container after each of its elements would take hours: one object
+// whose keys are compared with all others, or the queue pairs of a large request.
 TEST(ParseLine, TakesTimeInProportionToTheLength) {
-  std::string line = "{";
-  for (int i = 0; line.size() < 2'000'000; ++i) line += fmt::format("\"{:x}\":0,", i);
-  line.back() = '}';
-  const Instant begin = now();
-  EXPECT_FALSE(connection_info_from(line));
-  EXPECT_LT(now() - begin, seconds(20)) << "some hundred milliseconds";
+  std::string keys = "{";
+  for (int i = 0; keys.size() < 2'000'000; ++i) keys += fmt::format("\"{:x}\":0,", i);
+  keys.back() = '}';
+  std::string objects = "[";
+  while (objects.size() < 2'000'000) objects += "{},";
+  objects.back() = ']';
+  for (const std::string& line : {keys, objects}) {
+    const Instant begin = now();
+    EXPECT_FALSE(connection_info_from(line));
+    EXPECT_LT(now() - begin, seconds(20)) << "some hundred milliseconds";
+  }
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(HostFork, AChildMayDestroyItsCopy) {
 }
 
 TEST_F(HostFork, AChildMayOpenItsOwn) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(OPENMRC_SANITIZE_THREAD)
   GTEST_SKIP() << "the thread sanitizer allows no threads in a child of a process with threads";
 #endif
   EXPECT_EQ(status_of_child([] {

@@ -20,6 +20,7 @@
 #include "openmrc/host/path_planning.h"
 #include "openmrc/host/publisher.h"
 #include "openmrc/host/random.h"
+#include "openmrc/xdp/open.h"
 
 namespace openmrc::host {
 namespace {
@@ -186,7 +187,7 @@ Result<void, PostError> QueuePair::post_write(const Write& write) {
 }
 
 QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
-  return shard_.run([&](core::Endpoint& endpoint, Instant now) {
+  return shard_.post([&](core::Endpoint& endpoint, Instant now) {
     Posted posted;
     for (const Write& write : writes) {
       core::WriteRequest request{.id = write.id,
@@ -203,7 +204,7 @@ QueuePair::Posted QueuePair::post_writes(std::span<const Write> writes) {
 }
 
 Result<void, PostError> QueuePair::post_receive(WorkId id) {
-  return shard_.run(
+  return shard_.post(
       [&](core::Endpoint& endpoint, Instant) {
         return within_memory([&] { return endpoint.post_receive(qpn_, id); });
       },
@@ -211,7 +212,7 @@ Result<void, PostError> QueuePair::post_receive(WorkId id) {
 }
 
 core::QueuePairState QueuePair::state() const {
-  return shard_.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
+  return shard_.look([&](const core::Endpoint& endpoint) {
     return endpoint.state(qpn_).value_or(core::QueuePairState::kReset);
   });
 }
@@ -221,7 +222,7 @@ std::optional<std::string> QueuePair::failure_text() const {
 }
 
 std::vector<PlanePaths> QueuePair::paths() const {
-  return shard_.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
+  return shard_.look([&](const core::Endpoint& endpoint) {
     std::vector<PlanePaths> planes;
     const core::Peer* peer = endpoint.peer_of(qpn_);
     if (peer == nullptr) return planes;
@@ -239,13 +240,12 @@ std::vector<PlanePaths> QueuePair::paths() const {
 }
 
 std::optional<SendWindow> QueuePair::send_window() const {
-  return shard_.look(
-      [&](const core::Endpoint& endpoint, const datapath::Datapath&) -> std::optional<SendWindow> {
-        const core::QueuePair* qp = endpoint.queue_pair(qpn_);
-        if (qp == nullptr || qp->state != core::QueuePairState::kReadyToSend) return std::nullopt;
-        return SendWindow{.psns = qp->requestor.psn_range(),
-                          .bytes = endpoint.peer_of(qpn_)->congestion.window()};
-      });
+  return shard_.look([&](const core::Endpoint& endpoint) -> std::optional<SendWindow> {
+    const core::QueuePair* qp = endpoint.queue_pair(qpn_);
+    if (qp == nullptr || qp->state != core::QueuePairState::kReadyToSend) return std::nullopt;
+    return SendWindow{.psns = qp->requestor.psn_range(),
+                      .bytes = endpoint.peer_of(qpn_)->congestion.window()};
+  });
 }
 
 bool QueuePair::offer_mpr(std::uint8_t mpr) {
@@ -292,7 +292,8 @@ Host::~Host() { publisher_.reset(); }
 // The back end, and around it what the configuration asks for: a capture sees what really leaves.
 Result<std::unique_ptr<datapath::Datapath>, Error> Host::open_datapath(std::size_t shard) const {
   const datapath::Settings settings = datapath_settings(config_);
-  auto datapath = datapath::open(settings);
+  auto datapath =
+      settings.mode == datapath::Mode::kXdp ? xdp::open(settings) : datapath::open(settings);
   if (datapath && config_.capture) {
     const std::string file =
         shard == 0 ? *config_.capture : fmt::format("{}.{}", *config_.capture, shard);
@@ -465,7 +466,7 @@ Result<std::unique_ptr<QueuePair>, Error> Host::create_queue_pair(const QueuePai
 std::vector<std::string> Host::notices() const {
   std::vector<std::string> all;
   for (const auto& shard : shards_) {
-    shard->look([&](const core::Endpoint&, const datapath::Datapath& datapath) {
+    shard->look_at_datapath([&](const datapath::Datapath& datapath) {
       for (const Error& notice : datapath.notices()) {
         const std::string text = to_string(notice);
         if (std::ranges::find(all, text) == all.end()) all.push_back(text);
@@ -500,9 +501,7 @@ core::Counters Host::counters() const {
   core::Counters sum;
   for (const auto& shard : shards_) {
     const core::Counters counters =
-        shard->look([](const core::Endpoint& endpoint, const datapath::Datapath&) {
-          return endpoint.counters();
-        });
+        shard->look([](const core::Endpoint& endpoint) { return endpoint.counters(); });
     sum += counters;
   }
   return sum;
@@ -511,9 +510,8 @@ core::Counters Host::counters() const {
 std::uint64_t Host::count_of(datapath::Count count) const {
   std::uint64_t sum = 0;
   for (const auto& shard : shards_) {
-    sum += shard->look([&](const core::Endpoint&, const datapath::Datapath& datapath) {
-      return datapath.counters().of(count);
-    });
+    sum += shard->look_at_datapath(
+        [&](const datapath::Datapath& datapath) { return datapath.counters().of(count); });
   }
   return sum;
 }

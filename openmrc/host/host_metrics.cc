@@ -38,18 +38,16 @@ bool add_peers(const core::PeerTable& peers, core::PeerIndex first, HostValues& 
 }
 
 void add_counters(Shard& shard, HostValues& values) {
-  shard.look([&](const core::Endpoint& endpoint, const datapath::Datapath& datapath) {
-    values.add(endpoint.counters());
-    values.add(datapath.counters());
-  });
+  shard.look([&](const core::Endpoint& endpoint) { values.add(endpoint.counters()); });
+  shard.look_at_datapath(
+      [&](const datapath::Datapath& datapath) { values.add(datapath.counters()); });
 }
 
 void add_gauges(Shard& shard, HostValues& values) {
   bool more = true;
   for (core::PeerIndex first = 0; more; first += kPeersInARow) {
-    more = shard.look([&](const core::Endpoint& endpoint, const datapath::Datapath&) {
-      return add_peers(endpoint.peers(), first, values);
-    });
+    more = shard.look(
+        [&](const core::Endpoint& endpoint) { return add_peers(endpoint.peers(), first, values); });
   }
 }
 

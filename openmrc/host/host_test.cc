@@ -101,6 +101,22 @@ TEST(Host, AnswersLeaveAfterWhatTheCallerPostsNext) {
   EXPECT_EQ(answers(), 1U);
 }
 
+// A program may end with its last message: whoever sent it is not to take it for lost.
+TEST(Host, WhatWasReceivedIsAcknowledgedThoughItsQueuePairEndsAtOnce) {
+  Side to(loopback_config(Progress::kCaller));
+  Side from(impatient(loopback_config(Progress::kSleep)));
+  auto sender = from.make_queue_pair();
+  auto receiver = to.make_queue_pair();
+  connect(*sender, *receiver);
+  ASSERT_TRUE(receiver->post_receive(1));
+  ASSERT_TRUE(sender->post_write({.id = 2, .immediate = 1}));
+  ASSERT_EQ(wait_for(*to.queue, 1).size(), 1U);
+  receiver.reset();
+  const auto sent = wait_for(*from.queue, 1);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].status, WorkStatus::kSuccess);
+}
+
 TEST(Host, SaysWhoDidNotAnswerAndWhere) {
   Side from(impatient(loopback_config(Progress::kSleep)));
   auto sender = from.make_queue_pair();

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "openmrc/host/netlink.h"
+#include "openmrc/datapath/netlink.h"
 
 namespace openmrc::host {
 namespace {
@@ -37,12 +37,12 @@ struct Interface {
 
 Interface interface_in(std::span<const std::byte> attributes) {
   Interface interface;
-  for_each_attribute(attributes, [&](unsigned type, std::span<const std::byte> value) {
+  datapath::for_each_attribute(attributes, [&](unsigned type, std::span<const std::byte> value) {
     if (type == IFLA_IFNAME) {
       const std::string_view name(reinterpret_cast<const char*>(value.data()), value.size());
       interface.name = name.substr(0, name.find('\0'));
     } else if (type == IFLA_MTU) {
-      interface.mtu = record_at<std::uint32_t>(value).value_or(0);
+      interface.mtu = datapath::record_at<std::uint32_t>(value).value_or(0);
     }
   });
   return interface;
@@ -121,25 +121,30 @@ bool LinkWatch::read_messages() {
 }
 
 void LinkWatch::take_messages(std::span<const std::byte> bytes) {
-  for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> payload) {
-    // The list changed while it was read: some of it may be missing.
-    if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) ask_again();
-    switch (header.nlmsg_type) {
-      case RTM_NEWLINK:
-      case RTM_DELLINK: take_link(payload, header.nlmsg_type == RTM_NEWLINK); break;
-      case NLMSG_DONE:
-      case NLMSG_ERROR: end_of_list(header.nlmsg_type == NLMSG_DONE); break;
-      default: break;
-    }
-  });
+  datapath::for_each_message(bytes,
+                             [&](const nlmsghdr& header, std::span<const std::byte> payload) {
+                               // The list changed while it was read: some of it may be missing.
+                               if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) ask_again();
+                               switch (header.nlmsg_type) {
+                                 case RTM_NEWLINK:
+                                 case RTM_DELLINK:
+                                   take_link(payload, header.nlmsg_type == RTM_NEWLINK);
+                                   break;
+                                 case NLMSG_DONE:
+                                 case NLMSG_ERROR:
+                                   end_of_list(header.nlmsg_type == NLMSG_DONE);
+                                   break;
+                                 default: break;
+                               }
+                             });
 }
 
 void LinkWatch::take_link(std::span<const std::byte> message, bool is_there) {
-  const auto info = record_at<ifinfomsg>(message);
+  const auto info = datapath::record_at<ifinfomsg>(message);
   if (!info) return;
   // A bridge reports its ports with messages of the same kind, of a family of its own.
   if (info->ifi_family != AF_UNSPEC) return;
-  const Interface interface = interface_in(after(message, sizeof *info));
+  const Interface interface = interface_in(datapath::after(message, sizeof *info));
   for (std::size_t plane = 0; plane < links_.size(); ++plane) {
     Link& link = links_[plane];
     if (!link.interface.empty() && link.interface == interface.name) {

@@ -16,7 +16,7 @@ namespace openmrc::host {
 
 std::uint32_t longest_packet(datapath::Mode mode, wire::IpVersion version, std::uint32_t mtu) {
   const std::size_t ip = version == wire::IpVersion::kV4 ? wire::kIpv4Size : wire::kIpv6Size;
-  const std::size_t outer = mode == datapath::Mode::kSrv6 ? wire::kIpv6Size : 0;
+  const std::size_t outer = datapath::encapsulates(mode) ? wire::kIpv6Size : 0;
   const std::size_t padded = (mtu + 3) / 4 * 4;
   return static_cast<std::uint32_t>(outer + ip + wire::kUdpSize + wire::kBthSize + wire::kMethSize +
                                     wire::kTsethSize + wire::kRethSize + wire::kImmdtSize + padded +

@@ -49,7 +49,7 @@ SharedReceiveQueue::~SharedReceiveQueue() {
 
 SharedReceiveQueue::Posted SharedReceiveQueue::post(
     std::span<const messages::ReceiveRequest> receives) {
-  return shard_.run_messages([&](messages::Layer& layer, Instant) {
+  return shard_.post_messages([&](messages::Layer& layer, Instant) {
     return post_all(receives, [&](const auto& one) { return layer.post_shared_receive(id_, one); });
   });
 }
@@ -122,14 +122,14 @@ Result<void, core::ModifyError> MessageQueuePair::to_reset() {
 
 MessageQueuePair::Posted MessageQueuePair::post_sends(
     std::span<const messages::SendRequest> sends) {
-  return shard_.run_messages([&](messages::Layer& layer, Instant) {
+  return shard_.post_messages([&](messages::Layer& layer, Instant) {
     return post_all(sends, [&](const auto& one) { return layer.post_send(qpn_, one); });
   });
 }
 
 MessageQueuePair::Posted MessageQueuePair::post_receives(
     std::span<const messages::ReceiveRequest> receives) {
-  return shard_.run_messages([&](messages::Layer& layer, Instant) {
+  return shard_.post_messages([&](messages::Layer& layer, Instant) {
     return post_all(receives, [&](const auto& one) { return layer.post_receive(qpn_, one); });
   });
 }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <utility>
+#include <variant>
 
 #include "openmrc/base/check.h"
 
@@ -27,6 +28,19 @@ constexpr Duration kLinkInterval = microseconds(200);
 timespec timespec_of(std::int64_t ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   return {.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond};
+}
+
+// The kernel takes packets of one path and length, and a shorter one behind them, as one message:
+// an acknowledgement goes behind the SACK that it was queued with.
+void put_acknowledgements_last(std::span<datapath::Outgoing> burst) {
+  const auto goes_behind = [](const datapath::Outgoing& one, const datapath::Outgoing& next) {
+    return std::holds_alternative<wire::Acknowledge>(one.packet->transport.body) &&
+           std::holds_alternative<wire::Sack>(next.packet->transport.body) &&
+           one.plane == next.plane && wire::ev_of(*one.packet) == wire::ev_of(*next.packet);
+  };
+  for (std::size_t i = 1; i < burst.size(); ++i) {
+    if (goes_behind(burst[i - 1], burst[i])) std::swap(burst[i - 1], burst[i]);
+  }
 }
 
 Error no_descriptor(const char* what) {
@@ -122,8 +136,11 @@ void Shard::rest() {
 }
 
 bool Shard::progress() {
-  const Ownership owner(*this);
-  return round();
+  std::unique_lock driver(driving());
+  const bool any = round();
+  driver.unlock();
+  catch_up();
+  return any;
 }
 
 bool Shard::help() {
@@ -135,11 +152,29 @@ bool Shard::help() {
 
 // None: somebody else is at it.
 std::optional<bool> Shard::try_round() {
-  const std::unique_lock next(next_, std::try_to_lock);
-  if (!next) return std::nullopt;
-  const std::unique_lock owner(mutex_, std::try_to_lock);
-  if (!owner) return std::nullopt;
-  return round();
+  std::unique_lock driver(driving_, std::try_to_lock);
+  if (!driver) return std::nullopt;
+  const bool any = round();
+  driver.unlock();
+  catch_up();
+  return any;
+}
+
+void Shard::drive() {
+  posted_.exchange(1, std::memory_order_acq_rel);
+  catch_up();
+}
+
+// Whoever posts leaves its note before it tries the lock, and whoever drives looks for notes after
+// it has let go of the lock: both change posted_, so one of them sees the other.
+void Shard::catch_up() {
+  while (posted_.fetch_add(0, std::memory_order_acq_rel) != 0) {
+    const std::unique_lock driver(driving_, std::try_to_lock);
+    if (!driver) return;
+    posted_.exchange(0, std::memory_order_acq_rel);
+    ProtocolLock lock(protocol_);
+    (void)follow_up(lock);
+  }
 }
 
 void Shard::sleep(Duration at_most) {
@@ -160,8 +195,10 @@ void Shard::attach(Qpn qpn, CompletionQueue* writes, CompletionQueue* receives) 
 
 void Shard::attach(Qpn qpn, MessageSink* sink) { attach(qpn, Destinations{.messages = sink}); }
 
+// What goes away is not reported to any more afterwards.
 void Shard::attach(Qpn qpn, const Destinations& destinations) {
-  const Ownership owner(*this);
+  const std::lock_guard driver(driving());
+  const std::lock_guard lock(protocol_);
   const std::size_t index = qpn.raw() - first_qpn_.raw();
   const bool is_none = destinations.writes == nullptr && destinations.receives == nullptr &&
                        destinations.messages == nullptr;
@@ -172,14 +209,16 @@ void Shard::attach(Qpn qpn, const Destinations& destinations) {
 }
 
 void Shard::attach(messages::SharedQueueId queue, MessageSink* sink) {
-  const Ownership owner(*this);
+  const std::lock_guard driver(driving());
+  const std::lock_guard lock(protocol_);
   if (queue >= shared_queues_.size()) shared_queues_.resize(queue + 1);
   shared_queues_[queue] = sink;
 }
 
 bool Shard::round() noexcept {
   if (links_ && clock_() >= links_looked_at_ + kLinkInterval) take_link_changes(clock_());
-  const Arrivals arrivals = take_arrivals();
+  ProtocolLock lock(protocol_, std::defer_lock);
+  const Arrivals arrivals = take_arrivals(lock);
   // What has arrived and was not looked at may be just what a timer waits for.
   const Instant at = clock_();
   const auto deadline = endpoint_.next_deadline();
@@ -188,12 +227,13 @@ bool Shard::round() noexcept {
   const bool due = !wait_on && deadline && *deadline <= at;
   if (due) endpoint_.handle_timeout(at);
   if (floods_.is_due(at)) floods_.look(at, endpoint_.counters());
-  return follow_up(Send::kNow) || arrivals != Arrivals::kNone || due;
+  return follow_up(lock) || arrivals != Arrivals::kNone || due;
 }
 
 void Shard::take_link_changes(Instant at) {
   links_looked_at_ = at;
   while (const auto change = links_->next()) {
+    const std::lock_guard lock(protocol_);
     ports_[change->plane].link = change->up;
     set_port(at, change->plane);
   }
@@ -214,89 +254,105 @@ void Shard::set_port_enabled(Plane plane, bool enabled) {
 }
 
 bool Shard::port_is_up(Plane plane) {
-  const Ownership owner(*this);
+  const std::lock_guard lock(protocol());
   return ports_[plane.raw()].link && ports_[plane.raw()].enabled;
 }
 
 std::uint32_t Shard::port_mtu(Plane plane) {
   if (!links_) return 0;
-  return run([&](core::Endpoint&, Instant at) {
-    take_link_changes(at);
-    return links_->mtu(plane.raw());
-  });
+  std::unique_lock driver(driving());
+  take_link_changes(clock_());
+  const std::uint32_t mtu = links_->mtu(plane.raw());
+  driver.unlock();
+  drive();
+  return mtu;
 }
 
-Shard::Arrivals Shard::take_arrivals() {
+Shard::Arrivals Shard::take_arrivals(ProtocolLock& lock) {
   for (int i = 0; i < kArrivalsInARow; ++i) {
-    const std::size_t count = datapath_->receive(clock_(), incoming_);
-    for (std::size_t n = 0; n < count; ++n) {
-      endpoint_.handle_packet(incoming_[n].at, incoming_[n].plane, incoming_[n].packet);
-    }
+    if (lock) lock.unlock();
+    const Instant now = clock_();
+    const std::size_t count = datapath_->receive(now, incoming_);
+    lock.lock();
+    endpoint_.handle_packets(now, std::span<const datapath::Incoming>(incoming_).first(count));
     if (count < incoming_.size()) return i == 0 && count == 0 ? Arrivals::kNone : Arrivals::kSome;
   }
   return Arrivals::kMore;
 }
 
 // Returns whether anything was sent.
-bool Shard::follow_up(Send send) noexcept {
-  // What can be reported goes first: the application may wait for it. Why a queue pair failed is
-  // known before the completion that says that it did.
-  deliver_events();
-  const bool written = deliver_completions();
-  const bool reported = serve_messages() || written;
-  // Whoever drives the shard is about to be told, and may have something to send itself; what is to
-  // be sent now can go along with it.
-  more_to_send_ = (reported || send == Send::kLater) && progress_ == Progress::kCaller &&
-                  endpoint_.wants_to_send();
-  const std::size_t sent = more_to_send_ ? 0 : transmit();
-  deliver_events();
+bool Shard::follow_up(ProtocolLock& lock) noexcept {
+  bool any_sent = false;
+  if (datapath_->blocked() != 0) {
+    lock.unlock();
+    datapath_->send({});
+  }
+  for (int i = 0; i < kBurstsInARow; ++i) {
+    if (!lock) lock.lock();
+    // Why a queue pair failed is known before the completion that says that it did.
+    take_events();
+    take_completions();
+    take_messages();
+    const std::size_t count = fill_burst();
+    take_events();
+    take_deadline();
+    lock.unlock();
+    // What can be reported goes first: the application may wait for it.
+    hand_over_reports();
+    send(std::span(transmits_).first(count));
+    any_sent = any_sent || count > 0;
+    if (count < transmits_.size()) break;
+  }
   set_alarm();
-  return sent > 0;
+  return any_sent;
 }
 
-void Shard::deliver_events() {
+// What is reported meanwhile makes them wait once more, but only once.
+void Shard::send_answers(ProtocolLock& lock) {
+  for (int i = 0; answers_wait_ && i < 2; ++i) {
+    (void)follow_up(lock);
+    lock.lock();
+  }
+}
+
+void Shard::take_events() {
   while (const auto event = endpoint_.poll_event()) {
     on_event_(*event);
     messages_.handle_event(*event);
   }
 }
 
-std::size_t Shard::transmit() {
-  std::size_t sent = 0;
-  if (datapath_->blocked() != 0) datapath_->send({});
-  for (int i = 0; i < kBurstsInARow && endpoint_.wants_to_send(); ++i) {
-    const core::PlaneMask free(~datapath_->blocked());
-    const std::size_t count =
-        endpoint_.poll_transmit(clock_(), free, core::Endpoint::Ports::kReused, transmits_);
-    const std::span burst = std::span(transmits_).first(count);
-    send(burst);
-    sent += count;
-    more_to_send_ = count == transmits_.size();
-    if (!more_to_send_) break;
-  }
-  return sent;
+// Returns how many packets are to be sent.
+std::size_t Shard::fill_burst() {
+  for (; unreadable_ > 0; --unreadable_) endpoint_.count_unreadable();
+  // Whoever drives the shard is about to be told, and may have something to send itself; what is to
+  // be sent now can go along with it.
+  const bool reports = !completions_.empty() || !message_completions_.empty();
+  answers_wait_ = reports && progress_ == Progress::kCaller && endpoint_.wants_to_send();
+  more_to_send_ = false;
+  if (answers_wait_ || !endpoint_.wants_to_send()) return 0;
+  const core::PlaneMask free(~datapath_->blocked());
+  const std::size_t count =
+      endpoint_.poll_transmit(clock_(), free, core::Endpoint::Ports::kReused, transmits_);
+  more_to_send_ = count == transmits_.size();
+  return count;
 }
 
 void Shard::send(std::span<core::Transmit> burst) {
   std::size_t count = 0;
   for (core::Transmit& transmit : burst) {
     if (!copies_.take(transmit, count)) {
-      endpoint_.count_unreadable();
+      ++unreadable_;
       continue;
     }
     outgoing_[count++] = {.packet = &transmit.packet, .plane = transmit.plane};
   }
-  if (count > 0) datapath_->send(std::span(outgoing_).first(count));
+  const std::span ready = std::span(outgoing_).first(count);
+  put_acknowledgements_last(ready);
+  if (count > 0) datapath_->send(ready);
 }
 
-// Returns whether there were any.
-bool Shard::deliver_completions() {
-  bool any = false;
-  CompletionQueue* queue = nullptr;
-  const auto hand_over = [&] {
-    if (queue != nullptr && !completions_.empty()) queue->push(completions_);
-    completions_.clear();
-  };
+void Shard::take_completions() {
   while (const auto completion = endpoint_.poll_completion()) {
     const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
     const Destinations to = index < destinations_.size() ? destinations_[index] : Destinations{};
@@ -304,24 +360,15 @@ bool Shard::deliver_completions() {
       messages_.handle_completion(*completion);
       continue;
     }
-    CompletionQueue* its_queue =
-        completion->kind == core::WorkKind::kWrite ? to.writes : to.receives;
-    if (its_queue != queue) {
-      hand_over();
-      queue = its_queue;
-    }
-    completions_.push_back(*completion);
-    any = true;
+    CompletionQueue* queue = completion->kind == core::WorkKind::kWrite ? to.writes : to.receives;
+    if (queue != nullptr) completions_.emplace_back(queue, *completion);
   }
-  hand_over();
-  return any;
 }
 
-// Moves queue pairs with messages, if there are any. Returns whether something was reported.
-bool Shard::serve_messages() {
-  if (messages_.empty()) return false;
+// Moves queue pairs with messages, if there are any.
+void Shard::take_messages() {
+  if (messages_.empty()) return;
   messages_.progress(clock_());
-  bool any = false;
   // Why a queue pair failed is known before its work is flushed.
   while (const auto event = messages_.poll_event()) {
     const std::size_t index = event->qpn.raw() - first_qpn_.raw();
@@ -336,17 +383,34 @@ bool Shard::serve_messages() {
   while (const auto completion = messages_.poll_completion()) {
     const std::size_t index = completion->qpn.raw() - first_qpn_.raw();
     MessageSink* sink = index < destinations_.size() ? destinations_[index].messages : nullptr;
-    if (sink != nullptr) sink->on_completion(*completion);
-    any = true;
+    if (sink != nullptr) message_completions_.emplace_back(sink, *completion);
   }
-  return any;
 }
 
-std::optional<Instant> Shard::next_deadline() const {
-  const auto of_endpoint = endpoint_.next_deadline();
-  const auto of_messages = messages_.next_deadline();
-  if (!of_messages) return of_endpoint;
-  return of_endpoint ? std::min(*of_endpoint, *of_messages) : of_messages;
+// Those of one queue that follow each other together.
+void Shard::hand_over_reports() {
+  for (std::size_t i = 0; i < completions_.size();) {
+    CompletionQueue* const queue = completions_[i].first;
+    of_one_queue_.clear();
+    for (; i < completions_.size() && completions_[i].first == queue; ++i) {
+      of_one_queue_.push_back(completions_[i].second);
+    }
+    queue->push(of_one_queue_);
+  }
+  completions_.clear();
+  for (const auto& [sink, completion] : message_completions_) sink->on_completion(completion);
+  message_completions_.clear();
+}
+
+// When something is due; now, if there is more to do at once.
+void Shard::take_deadline() {
+  deadline_ = endpoint_.next_deadline();
+  if (const auto of_messages = messages_.next_deadline()) {
+    deadline_ = std::min(deadline_.value_or(*of_messages), *of_messages);
+  }
+  // A caller that drives the shard comes back by itself.
+  if (progress_ == Progress::kCaller) return;
+  if (more_to_send_ || messages_.wants_progress()) deadline_ = Instant{};
 }
 
 // The timer goes off when the next thing is due, or earlier: deadlines mostly move back, and to
@@ -354,15 +418,11 @@ std::optional<Instant> Shard::next_deadline() const {
 void Shard::set_alarm() {
   // A thread that rests looks by itself.
   if (progress_ == Progress::kPoll || thread_rests_.load(std::memory_order_relaxed)) return;
-  auto deadline = next_deadline();
   const Instant at = clock_();
-  const bool blocked = datapath_->blocked() != 0;
-  // A caller that drives the shard comes back by itself.
-  const bool goes_on =
-      (more_to_send_ || messages_.wants_progress()) && progress_ != Progress::kCaller;
-  if (blocked || goes_on) {
-    const Instant retry = blocked ? at + kBlockedRetry : at;
-    deadline = std::min(deadline.value_or(retry), retry);
+  auto deadline = deadline_;
+  if (deadline) deadline = std::max(*deadline, at);
+  if (datapath_->blocked() != 0) {
+    deadline = std::min(deadline.value_or(at + kBlockedRetry), at + kBlockedRetry);
   }
   if (!deadline) return;
   if (alarm_at_ > at && alarm_at_ <= *deadline) return;

@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "openmrc/base/result.h"
@@ -22,6 +24,7 @@
 #include "openmrc/host/completion_queue.h"
 #include "openmrc/host/config.h"
 #include "openmrc/host/error.h"
+#include "openmrc/host/fair_mutex.h"
 #include "openmrc/host/flood_watch.h"
 #include "openmrc/host/home_process.h"
 #include "openmrc/host/link_watch.h"
@@ -42,9 +45,12 @@ class MessageSink {
   ~MessageSink() = default;
 };
 
-// One endpoint and its way to the network. Whoever holds the lock owns both: the shard's own thread
-// for a burst at a time, or an application thread that posts. So there is no lock per packet and
-// nothing is handed from thread to thread: who posts a write also sends it.
+// One endpoint and its way to the network. The endpoint has a lock, which is held for what the
+// protocol does and never over a system call; so who posts waits for no packet. The data path has
+// another: whoever holds it, the shard's own thread or an application thread that has posted or
+// polls, takes what has arrived, sends what there is to send, and reports what has completed. Who
+// posts while somebody else is at that leaves a note, and it is done along with the rest. No lock
+// is taken for a packet, and nothing is handed from thread to thread.
 class Shard {
  public:
   struct Settings {
@@ -54,7 +60,7 @@ class Shard {
     std::function<Instant()> clock = host::now;  // another one only in tests
     std::function<void(Plane, bool up)> on_port = {};
   };
-  // What the endpoint reports of paths and failures; called with the lock held.
+  // What the endpoint reports of paths and failures; called with the protocol's lock.
   using EventSink = std::function<void(const core::Event&)>;
 
   static Result<std::unique_ptr<Shard>, Error> open(const Settings& settings,
@@ -71,34 +77,52 @@ class Shard {
   // False in a child made by fork(): the thread and what it owns are the parent's.
   [[nodiscard]] bool is_of_this_process() const { return home_.is_here(); }
 
-  // Calls work(endpoint, now) as the owner, then reports and sends what came of it. What has
-  // nothing to send itself may leave the rest, too, to a caller that drives the shard
-  // (Send::kLater). Memory that `work` does not get is its caller's to handle (std::bad_alloc).
-  enum class Send { kNow, kLater };
+  // Calls work(endpoint, now), then reports and sends what came of it. Nothing is sent or reported
+  // meanwhile: what it ends or takes away is no longer in use when it returns; and what was
+  // received before is acknowledged, also by a queue pair that ends now. Memory that `work` does
+  // not get is its caller's to handle (std::bad_alloc).
   template <class Work>
-  auto run(Work work, Send send = Send::kNow) {
-    return run_on(endpoint_, work, send);
+  auto run(Work work) {
+    return run_on(endpoint_, work);
   }
   // The same with the layer of queue pairs that have messages.
   template <class Work>
-  auto run_messages(Work work, Send send = Send::kNow) {
-    return run_on(messages_, work, send);
+  auto run_messages(Work work) {
+    return run_on(messages_, work);
   }
-  // The same for who only looks.
+
+  // The same for work that only adds to what there is; while it is done, packets come and go. What
+  // has nothing to send itself may leave the rest to a caller that drives the shard (Send::kLater).
+  enum class Send { kNow, kLater };
+  template <class Work>
+  auto post(Work work, Send send = Send::kNow) {
+    return post_to(endpoint_, work, send);
+  }
+  template <class Work>
+  auto post_messages(Work work) {
+    return post_to(messages_, work, Send::kNow);
+  }
+
+  // For who only looks.
   template <class Look>
   auto look(Look look) {
-    const Ownership owner(*this);
-    return look(std::as_const(endpoint_), *datapath_);
+    const std::lock_guard lock(protocol());
+    return look(std::as_const(endpoint_));
   }
   template <class Look>
   auto look_at_messages(Look look) {
-    const Ownership owner(*this);
+    const std::lock_guard lock(protocol());
     return look(std::as_const(messages_));
+  }
+  template <class Look>
+  auto look_at_datapath(Look look) {
+    const std::lock_guard driver(driving());
+    return look(std::as_const(*datapath_));
   }
 
   // The worst flood of packets that were dropped.
   [[nodiscard]] std::optional<FloodWatch::Flood> flood() {
-    const Ownership owner(*this);
+    const std::lock_guard lock(protocol());
     return floods_.worst();
   }
 
@@ -132,23 +156,6 @@ class Shard {
   // Timers wait for arrivals that were not looked at, so many rounds at most.
   static constexpr int kRoundsWithoutTimers = 16;
 
-  // Threads take turns: one that comes back at once finds whoever waited ahead of it. A mutex alone
-  // would let a busy thread have it again and again.
-  class Ownership {
-   public:
-    explicit Ownership(Shard& shard) : shard_(shard) {
-      shard.home_.check();
-      const std::lock_guard next(shard.next_);
-      shard.mutex_.lock();
-    }
-    ~Ownership() { shard_.mutex_.unlock(); }
-    Ownership(const Ownership&) = delete;
-    Ownership& operator=(const Ownership&) = delete;
-
-   private:
-    Shard& shard_;
-  };
-
   struct Port {
     bool link = true;
     bool enabled = true;
@@ -160,18 +167,42 @@ class Shard {
     MessageSink* messages = nullptr;  // instead of the two
   };
 
+  // Each with the check that this is not a child made by fork().
+  FairMutex& protocol() {
+    home_.check();
+    return protocol_;
+  }
+  FairMutex& driving() {
+    home_.check();
+    return driving_;
+  }
+
   template <class Owned, class Work>
-  auto run_on(Owned& owned, Work& work, Send send) {
-    const Ownership owner(*this);
+  auto run_on(Owned& owned, Work& work) {
+    std::unique_lock driver(driving());
+    std::unique_lock lock(protocol_);
+    if (answers_wait_) send_answers(lock);
     const Instant at = clock_();
     if constexpr (std::is_void_v<decltype(work(owned, at))>) {
       work(owned, at);
-      (void)follow_up(send);
+      (void)follow_up(lock);
+      driver.unlock();
+      catch_up();
     } else {
       auto result = work(owned, at);
-      (void)follow_up(send);
+      (void)follow_up(lock);
+      driver.unlock();
+      catch_up();
       return result;
     }
+  }
+  template <class Owned, class Work>
+  auto post_to(Owned& owned, Work& work, Send send) {
+    std::unique_lock lock(protocol());
+    auto result = work(owned, clock_());
+    lock.unlock();
+    if (send == Send::kNow || progress_ != Progress::kCaller) drive();
+    return result;
   }
 
   Shard(const Settings& settings, std::unique_ptr<datapath::Datapath> datapath,
@@ -180,22 +211,32 @@ class Shard {
   void serve();
   void rest();
   [[nodiscard]] std::optional<bool> try_round();
-  // These two end the process if there is no memory: what they are in the midst of, such as a
-  // completion that is handed over, can be neither undone nor done without.
-  [[nodiscard]] bool round() noexcept;
-  [[nodiscard]] bool follow_up(Send send) noexcept;
-  enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
-  [[nodiscard]] Arrivals take_arrivals();
-  void take_link_changes(Instant at);
-  void set_port(Instant at, std::size_t plane);
+  // What was posted is sent: by this thread, or by whoever drives the shard already.
+  void drive();
+  // By whoever drove it, after that: what was posted meanwhile.
+  void catch_up();
   void attach(Qpn qpn, const Destinations& destinations);
-  [[nodiscard]] std::size_t transmit();
+
+  // By whoever drives the shard. These two end the process if there is no memory: what they are in
+  // the midst of, such as a completion that is handed over, can be neither undone nor done without.
+  using ProtocolLock = std::unique_lock<FairMutex>;
+  [[nodiscard]] bool round() noexcept;
+  [[nodiscard]] bool follow_up(ProtocolLock& lock) noexcept;  // which it lets go
+  void send_answers(ProtocolLock& lock);                      // which it has again
+  enum class Arrivals : std::uint8_t { kNone, kSome, kMore };
+  [[nodiscard]] Arrivals take_arrivals(ProtocolLock& lock);  // which it has then
+  void take_link_changes(Instant at);
   void send(std::span<core::Transmit> burst);
-  void deliver_events();
-  [[nodiscard]] bool deliver_completions();
-  [[nodiscard]] bool serve_messages();
-  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  void hand_over_reports();
   void set_alarm();
+
+  // With both locks.
+  void set_port(Instant at, std::size_t plane);
+  [[nodiscard]] std::size_t fill_burst();
+  void take_events();
+  void take_completions();
+  void take_messages();
+  void take_deadline();
 
   const HomeProcess home_;
   const Progress progress_;
@@ -208,25 +249,36 @@ class Shard {
   datapath::FileDescriptor alarm_;  // a timer
   datapath::FileDescriptor wake_;   // to end the thread
 
-  std::mutex next_;   // held by who will be the owner next
-  std::mutex mutex_;  // held by the owner
-  // From here on: the owner's.
+  FairMutex driving_;   // locked before the other, if both are
+  FairMutex protocol_;  // never held over a system call
+  // Not zero: something was posted that whoever drives the shard has not looked after yet.
+  std::atomic<unsigned> posted_ = 0;
+
+  // Under the protocol's lock.
   core::Endpoint endpoint_;
   messages::Layer messages_;
   Qpn first_qpn_;
   std::vector<Port> ports_;                  // by plane
   std::vector<Destinations> destinations_;   // by queue pair number, from first_qpn_ on
   std::vector<MessageSink*> shared_queues_;  // by number
+  int rounds_without_timers_ = 0;
+  FloodWatch floods_;
+
+  // Of whoever drives the shard.
   std::vector<core::Transmit> transmits_;
   std::vector<datapath::Outgoing> outgoing_;
   RetransmitCopies copies_{kBurst};
+  std::uint64_t unreadable_ = 0;  // packets whose payload could not be read any more
   std::vector<datapath::Incoming> incoming_;
-  std::vector<Completion> completions_;  // of one queue, to be handed over together
-  bool more_to_send_ = false;            // and ports are free: whoever comes next goes on at once
-  int rounds_without_timers_ = 0;
+  // What has completed, to be handed over without the protocol's lock.
+  std::vector<std::pair<CompletionQueue*, Completion>> completions_;
+  std::vector<std::pair<MessageSink*, messages::Completion>> message_completions_;
+  std::vector<Completion> of_one_queue_;
+  bool more_to_send_ = false;          // and ports are free: whoever comes next goes on at once
+  bool answers_wait_ = false;          // for what the caller posts, or its next poll
+  std::optional<Instant> deadline_{};  // when something is due, as was last looked
   Instant alarm_at_{};
   Instant links_looked_at_{};
-  FloodWatch floods_;
 
   PollingCallers callers_;
   std::atomic<bool> thread_rests_ = false;

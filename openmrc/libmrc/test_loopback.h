@@ -19,7 +19,7 @@
 namespace openmrc::libmrc::test {
 
 // Sanitizers make programs slow, and keep memory that was freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(OPENMRC_SANITIZE_ADDRESS) || defined(OPENMRC_SANITIZE_THREAD)
 inline constexpr bool kIsSanitized = true;
 #else
 inline constexpr bool kIsSanitized = false;

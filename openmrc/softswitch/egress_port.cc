@@ -24,8 +24,8 @@ BufferIndex EgressPort::pop_data(PacketPool& pool, PortCounters& counters) {
   const BufferIndex buffer = data_.pop(pool);
   if (may_mark_congestion(policy_, waiting)) [[unlikely]] {
     const auto random = static_cast<std::uint32_t>(split_mix(random_) >> 32);
-    const bool marked =
-        marks_congestion(policy_, waiting, random) && mark_congested(pool.bytes(buffer));
+    const bool marked = marks_congestion(policy_, waiting, random) &&
+                        mark_congested(pool.bytes(buffer), policy_.headers);
     counters.marked += static_cast<std::uint64_t>(marked);
   }
   return buffer;

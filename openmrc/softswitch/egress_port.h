@@ -22,6 +22,7 @@ class EgressPort {
                          control_.bytes());
   }
   [[nodiscard]] wire::TrimPlace trim_place() const { return policy_.place; }
+  [[nodiscard]] wire::MarkedHeaders marked_headers() const { return policy_.headers; }
 
   void push(PacketPool& pool, QueueClass queue, BufferIndex buffer) {
     (queue == QueueClass::kControl ? control_ : data_).push(pool, buffer);

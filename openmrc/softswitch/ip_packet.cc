@@ -182,9 +182,10 @@ void pass(MutableBytes packet, Rewrite rewrite) {
   }
 }
 
-bool mark_congested(MutableBytes packet) {
+bool mark_congested(MutableBytes packet, wire::MarkedHeaders headers) {
   if (version_of(packet) == 4) return mark_ipv4(packet);
   if (!mark_ipv6(packet)) return false;
+  if (headers == wire::MarkedHeaders::kOutermost) return true;
   if (const auto inner = inner_ipv6_at(packet)) mark_ipv6(packet.subspan(*inner));
   return true;
 }

@@ -52,8 +52,7 @@ enum class Rewrite : std::uint8_t {
 void pass(MutableBytes packet, Rewrite rewrite);
 
 // Marks a packet that waited in a queue too long, and says whether it did: one that is not capable
-// of ECN, or marked already, stays as it is. The outermost header is marked, and the IPv6 header
-// that it carries as well, so that the mark survives a kernel that decapsulates.
-bool mark_congested(MutableBytes packet);
+// of ECN, or marked already, stays as it is. The outermost header decides.
+bool mark_congested(MutableBytes packet, wire::MarkedHeaders headers = wire::MarkedHeaders::kAll);
 
 }  // namespace openmrc::softswitch

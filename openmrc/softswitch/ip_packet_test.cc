@@ -278,6 +278,14 @@ TEST(MarkCongested, MarksTheInnerHeaderAsWell) {
   }
 }
 
+TEST(MarkCongested, MarksTheOuterHeaderAloneIfItIsToDoAsHardware) {
+  Bytes bytes = write_packet(path_route(carrier_of({1, 2})));
+  const Bytes inner = inner_of(bytes);
+  EXPECT_TRUE(mark_congested(bytes, wire::MarkedHeaders::kOutermost));
+  EXPECT_EQ(decoded(bytes).ecn, Ecn::kCongested);
+  EXPECT_EQ(inner_of(bytes), inner);
+}
+
 TEST(MarkCongested, DoesNotMarkAnInnerHeaderThatIsNotCapable) {
   Bytes bytes = write_packet(path_route(carrier_of({1, 2})));
   bytes[40 + 1] &= std::byte{0x0f};

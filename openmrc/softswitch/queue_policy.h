@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "openmrc/wire/field/dscp.h"
+#include "openmrc/wire/trim.h"
 
 // What a switch port decides about a packet: pure functions of a few numbers, used by the switch
 // that handles bytes and by the simulator, which keeps its queues in another form.
@@ -33,14 +34,22 @@ constexpr Treatment treatment_of(const wire::DscpMap& map, wire::Dscp dscp) {
           .trimmed = trimmed};
 }
 
+// A share of the packets, in parts of 2^32.
+inline constexpr std::uint64_t kEveryPacket = std::uint64_t{1} << 32;
+constexpr std::uint64_t mark_share(std::uint32_t billionths) {
+  return kEveryPacket * billionths / 1'000'000'000;
+}
+
 // One egress port. Bytes are those of packets on the wire.
 struct QueuePolicy {
   std::uint32_t ecn_min_bytes = 0;                   // marking begins
   std::uint32_t ecn_max_bytes = 0;                   // every packet is marked; 0: no marking at all
+  std::uint64_t ecn_share_max = kEveryPacket;        // is marked just below ecn_max_bytes
   std::uint32_t data_max_bytes = 0;                  // beyond it data is trimmed, or dropped
   std::uint32_t control_max_bytes = 0;               // beyond it control is dropped
   bool trims = true;                                 // or drops
   wire::TrimPlace place = wire::TrimPlace::kOnPath;  // how trimmed packets are marked
+  wire::MarkedHeaders headers = wire::MarkedHeaders::kAll;  // where marks are put
 
   bool operator==(const QueuePolicy&) const = default;
 };
@@ -91,14 +100,14 @@ constexpr bool may_mark_congestion(const QueuePolicy& policy, std::uint32_t data
 }
 
 // Whether it is: never up to the first threshold, always from the second on, in between with a
-// probability that rises evenly. `random` is evenly spread over all values.
+// probability that rises evenly to `ecn_share_max`. `random` is evenly spread over all values.
 constexpr bool marks_congestion(const QueuePolicy& policy, std::uint32_t data_waiting,
                                 std::uint32_t random) {
   if (!may_mark_congestion(policy, data_waiting)) return false;
   if (data_waiting >= policy.ecn_max_bytes) return true;
   const std::uint64_t above = data_waiting - policy.ecn_min_bytes;
   const std::uint64_t span = policy.ecn_max_bytes - policy.ecn_min_bytes;
-  return random * span < above << 32;
+  return random * span < above * policy.ecn_share_max;
 }
 
 // Which queue sends next when both have something: control first, but not more than half of the

@@ -97,6 +97,15 @@ TEST(Marking, IsInBetweenAsLikelyAsTheQueueIsFull) {
   EXPECT_FALSE(marks_congestion(kPolicy, 3'500, 1u << 30));
 }
 
+TEST(Marking, RisesToItsLargestShareAndIsCertainAboveTheUpperThreshold) {
+  QueuePolicy gentle = kPolicy;
+  gentle.ecn_share_max = mark_share(250'000'000);
+  EXPECT_TRUE(marks_congestion(gentle, 5'000, (1u << 29) - 1)) << "half of a quarter";
+  EXPECT_FALSE(marks_congestion(gentle, 5'000, 1u << 29));
+  EXPECT_FALSE(marks_congestion(gentle, 7'999, 1u << 30));
+  EXPECT_TRUE(marks_congestion(gentle, 8'000, kMax32));
+}
+
 TEST(Marking, IsOffWithoutThresholds) {
   QueuePolicy off = kPolicy;
   off.ecn_min_bytes = off.ecn_max_bytes = 0;

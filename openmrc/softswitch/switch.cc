@@ -88,7 +88,8 @@ Result<PortIndex, Drop> Switch::queue_trimmed(const IpPacket& packet, const Hop&
 
 // A packet that says it may be trimmed, but has no headers that we know, is data that does not fit.
 Dropped Switch::trim(const EgressPort& out, BufferIndex buffer) {
-  const auto size = wire::trim_packet(pool_.bytes(buffer), out.trim_place(), dscp_);
+  const auto size =
+      wire::trim_packet(pool_.bytes(buffer), out.trim_place(), dscp_, out.marked_headers());
   if (!size) return Drop::kDataFull;
   pool_.shorten(buffer, *size);
   constexpr Treatment kAsControl{.queue = QueueClass::kControl};

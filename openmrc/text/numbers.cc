@@ -46,6 +46,14 @@ Scale scale_for(Unit unit, double largest) {
   return *(above - 1);
 }
 
+std::string human_si(double amount, std::string_view unit) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"", "k", "M", "G"};
+  std::size_t at = 0;
+  for (; amount >= 999.5 && at + 1 < kPrefixes.size(); ++at) amount /= 1000;
+  const std::string suffix = fmt::format("{}{}", kPrefixes[at], unit);
+  return fmt::format("{:.3g}{}{}", amount, suffix.empty() ? "" : " ", suffix);
+}
+
 std::string significant(double value) {
   if (value == 0 || !std::isfinite(value)) return "0";
   const double size = std::abs(value);

@@ -31,6 +31,9 @@ std::string human_rate(double bits_per_second);
 // %".
 std::string human_share(double part, double whole);
 
+// With a prefix for thousands, and a unit if there is one: "5.61 M", "5.61 MW".
+std::string human_si(double amount, std::string_view unit = {});
+
 std::string significant(double value);     // "1.92", "19.2", "192"
 std::string grouped(std::uint64_t count);  // all digits: "1,234,567"
 

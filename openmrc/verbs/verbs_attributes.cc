@@ -98,10 +98,6 @@ ibv_port_attr attributes_of(Device& device, std::uint8_t port) {
   return attributes;
 }
 
-void copy_gid(const Gid& from, ibv_gid& to) {
-  std::memcpy(to.raw, from.bytes.data(), sizeof(to.raw));
-}
-
 std::optional<ibv_gid_entry> gid_entry(const Device& device, std::uint32_t port,
                                        std::uint32_t index) {
   const Gid gid = device.gid(index);

@@ -17,6 +17,9 @@ inline Gid gid_of(const ibv_gid& from) {
   std::memcpy(to.bytes.data(), from.raw, sizeof from.raw);
   return to;
 }
+inline void copy_gid(const Gid& from, ibv_gid& to) {
+  std::memcpy(to.raw, from.bytes.data(), sizeof to.raw);
+}
 
 // Whose context this is; null if it is not one of ours, but of a real device.
 Device* device_of(const ibv_context* context);

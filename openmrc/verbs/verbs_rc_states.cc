@@ -15,7 +15,7 @@ constexpr std::uint8_t kRnrRetryMax = 7;
 constexpr int kAccess = IBV_QP_ACCESS_FLAGS;
 constexpr int kPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 constexpr int kIgnored = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
-constexpr std::array kTransitions{
+constexpr std::array kRcTransitions{
     Transition{IBV_QPS_RESET, IBV_QPS_INIT, kPlace | kAccess, 0},
     Transition{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace | kAccess},
     Transition{IBV_QPS_INIT, IBV_QPS_RTR,
@@ -39,7 +39,7 @@ int ReliableConnection::modify(const ibv_qp_attr& attributes, int mask) {
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes.cur_qp_state != from) return EINVAL;
   if (to == IBV_QPS_SQD || to == IBV_QPS_SQE) return EOPNOTSUPP;
-  if (!is_allowed(kTransitions, from, to, mask)) return EINVAL;
+  if (!is_allowed(kRcTransitions, from, to, mask)) return EINVAL;
   const int error = from == to ? 0 : change_state(attributes, mask);
   if (error == 0) take(attributes, mask);
   return error;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <span>
 
@@ -25,17 +24,13 @@ constexpr std::uint8_t kNextHeaderBth = 0x1b;
 constexpr std::uint8_t kHopLimit = 64;
 constexpr std::size_t kSendQueueMax = 1024;  // to the ports; each has room for an MTU
 
-constexpr std::array kTransitions{
+constexpr std::array kUdTransitions{
     Transition{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0},
     Transition{IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
     Transition{IBV_QPS_INIT, IBV_QPS_RTR, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
     Transition{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_QKEY},
     Transition{IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_QKEY},
 };
-
-void copy_gid(const Gid& from, ibv_gid& to) {
-  std::memcpy(to.raw, from.bytes.data(), sizeof to.raw);
-}
 
 // What programs find in front of a datagram (InfiniBand 11.4.1.2): who sent it, and to whom. UCX
 // compares the latter with the GIDs of the port.
@@ -87,7 +82,7 @@ int Datagrams::modify(const ibv_qp_attr& attributes, int mask) {
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attributes.qp_state : from;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes.cur_qp_state != from) return EINVAL;
   if (to == IBV_QPS_SQD || to == IBV_QPS_SQE) return EOPNOTSUPP;
-  if (!is_allowed(kTransitions, from, to, mask)) return EINVAL;
+  if (!is_allowed(kUdTransitions, from, to, mask)) return EINVAL;
   return change_state(attributes, mask);
 }
 

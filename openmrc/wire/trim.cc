@@ -76,22 +76,27 @@ Dscp dscp_at(ConstBytes ip) {
   return dscp_of(Ipv6View(ip.first<kIpv6Size>()).get<Ipv6Layout::TrafficByte>());
 }
 
-// Marks one IP header and makes it state what is left: `ip` ends where the packet now ends.
-// WIRE-84
-void remark(MutableBytes ip, Dscp dscp) {
+void set_dscp(MutableBytes ip, Dscp dscp) {
   if (version_at(ip, 0) == 4) {
     const Ipv4View view(ip.first<kIpv4Size>());
     const Ecn ecn = ecn_of(view.get<Ipv4Layout::TrafficByte>());
     ip[Ipv4Layout::TrafficByte::kOffset / 8] = std::byte{traffic_byte(dscp, ecn)};
-    store_be(&ip[Ipv4Layout::TotalLength::kOffset / 8], static_cast<std::uint16_t>(ip.size()));
-    set_ipv4_checksum(ip.first<kIpv4Size>());
-    return;
+    return set_ipv4_checksum(ip.first<kIpv4Size>());
   }
   const Ipv6View view(ip.first<kIpv6Size>());
   const Ecn ecn = ecn_of(view.get<Ipv6Layout::TrafficByte>());
   const std::uint32_t first_word =
       6u << 28 | std::uint32_t{traffic_byte(dscp, ecn)} << 20 | view.get<Ipv6Layout::FlowLabel>();
   store_be(ip.data(), first_word);
+}
+
+// Makes an IP header state what is left: `ip` ends where the packet now ends.
+// WIRE-84
+void set_length(MutableBytes ip) {
+  if (version_at(ip, 0) == 4) {
+    store_be(&ip[Ipv4Layout::TotalLength::kOffset / 8], static_cast<std::uint16_t>(ip.size()));
+    return set_ipv4_checksum(ip.first<kIpv4Size>());
+  }
   store_be(&ip[Ipv6Layout::PayloadLength::kOffset / 8],
            static_cast<std::uint16_t>(ip.size() - kIpv6Size));
 }
@@ -100,7 +105,7 @@ void remark(MutableBytes ip, Dscp dscp) {
 
 // WIRE-79
 Result<std::size_t, TrimRefusal> trim_packet(MutableBytes packet, TrimPlace place,
-                                             const DscpMap& dscp) {
+                                             const DscpMap& dscp, MarkedHeaders headers) {
   const auto places = find_headers(packet);
   if (!places) return failure(places.error());
   const TrafficClass traffic_class = dscp.traffic_class(dscp_at(packet));
@@ -109,7 +114,14 @@ Result<std::size_t, TrimRefusal> trim_packet(MutableBytes packet, TrimPlace plac
     return failure(TrimRefusal::kNotTrimmable);
   }
   const std::size_t kept = std::min(packet.size(), places->udp + kTrimKept);
-  for (const std::size_t ip : places->ip) remark(packet.subspan(ip, kept - ip), dscp.of(place));
+  if (headers == MarkedHeaders::kOutermost) {
+    set_dscp(packet, dscp.of(place));
+    return kept;
+  }
+  for (const std::size_t ip : places->ip) {
+    set_dscp(packet.subspan(ip), dscp.of(place));
+    set_length(packet.subspan(ip, kept - ip));
+  }
   store_be(&packet[places->udp + UdpLayout::Length::kOffset / 8],
            static_cast<std::uint16_t>(kept - places->udp));
   return kept;

@@ -315,6 +315,11 @@ TEST(Trim, APacketWhoseLengthsASwitchLeftAloneStillDecodes) {
       bytes[1] = std::byte{0xa0};
     }
     expect_trimmed_write(decode_ip(bytes, kSettings), packet, TrimPlace::kOnPath);
+    Bytes same = encoded(packet);
+    const auto size =
+        trim_packet(same, TrimPlace::kOnPath, kSettings.dscp, MarkedHeaders::kOutermost);
+    same.resize(size.value());
+    EXPECT_EQ(same, bytes);
   }
 }
 

@@ -267,7 +267,7 @@ static void introduce(struct Bench* bench) {
   bench->here.rkey = bench->mr->rkey;
   bench->here.address = (uintptr_t)bench->memory;
   bench->here.size_max = options->size_max;
-  bench->here.psn = (uint32_t)(now_seconds() * 1e9) & 0xFFFFFF;
+  bench->here.psn = (uint32_t)((uint64_t)(now_seconds() * 1e9) & 0xFFFFFF);
   bench->tcp = options->server == NULL
                    ? meet_as_server(options->tcp_port, kPatienceSeconds)
                    : meet_as_client(options->server, options->tcp_port, kPatienceSeconds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/support/memory_limit.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OPENMRC_SANITIZE_ADDRESS)
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -25,7 +25,7 @@ bool is_used_up(Counter& left) {
 }
 
 // The core is built without exceptions: what it had when it got no more memory is lost.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OPENMRC_SANITIZE_ADDRESS)
 void ignore_leaks() { __lsan_disable(); }
 void heed_leaks() { __lsan_enable(); }
 #else

@@ -63,6 +63,13 @@ struct SendMessage {
   PoolIndex next = kNoElement;
 };
 
+// A part of its data.
+inline wire::Payload payload_of(const SendMessage& message, std::uint32_t offset,
+                                std::uint32_t size) {
+  if (message.data == nullptr) return wire::Payload::of_length(size);
+  return wire::Payload::of_bytes({message.data + offset, size});
+}
+
 struct PostedReceive {
   WorkId id = 0;
   PoolIndex next = kNoElement;

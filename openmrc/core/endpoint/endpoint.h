@@ -114,6 +114,12 @@ class Endpoint {
   void handle_packet(Instant now, Plane plane, const wire::Packet& packet) {
     receiver_.handle(now, plane, packet);
   }
+  // Many of them, in their order, each a `packet` and its `plane`: the same, and faster if they are
+  // for many queue pairs.
+  template <class Arrived>
+  void handle_packets(Instant now, std::span<const Arrived> packets) {
+    receiver_.handle_many(now, packets);
+  }
   // Whatever is due by `now`.
   void handle_timeout(Instant now);
   // When handle_timeout is to be called at the latest; nothing if nothing is awaited.

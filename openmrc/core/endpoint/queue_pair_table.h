@@ -40,6 +40,11 @@ class QueuePairTable {
     QueuePair* qp = all_[index].get();
     return qp == nullptr || qp->destroyed ? nullptr : qp;
   }
+  // The same, though it may be destroyed. Does not look at it.
+  [[nodiscard]] const QueuePair* named(Qpn qpn) const {
+    const std::uint32_t index = qpn.raw() - first_.raw();
+    return index < size_ ? all_[index].get() : nullptr;
+  }
   // Of a number that was given out: null if it is free now.
   [[nodiscard]] QueuePair* at(QueuePairIndex index) const { return all_[index].get(); }
   // Lets a PoolList link queue pairs.

@@ -3,7 +3,6 @@
 
 #include <variant>
 
-#include "openmrc/base/check.h"
 #include "openmrc/wire/field/connection_id.h"
 
 namespace openmrc::core {
@@ -44,9 +43,8 @@ inline ArrivalInfo Receiver::arrival_info(Plane plane, const wire::Packet& packe
           .path_unwelcome = !state_.local_ports.has(plane)};
 }
 
-[[gnu::always_inline]] inline void Receiver::receive(Instant now, Plane plane,
-                                                     const wire::Packet& packet,
-                                                     const wire::RdmaWrite& write) {
+void Receiver::receive(Instant now, Plane plane, const wire::Packet& packet,
+                       const wire::RdmaWrite& write) {
   QueuePair* qp = receiver_of(write.destination_qp, plane, packet);
   if (qp == nullptr) return;
   const UnwrappedPsn psn = qp->responder.unwrapped(write.psn);
@@ -66,24 +64,11 @@ inline ArrivalInfo Receiver::arrival_info(Plane plane, const wire::Packet& packe
     refuse(*qp, *refusal, now);
 }
 
-void Receiver::handle(Instant now, Plane plane, const wire::Packet& packet) {
-  OPENMRC_CHECK(plane.raw() < state_.planes(), "no such port");
-  // QP-14
-  if (packet.transport.pkey != state_.context.settings.pkey) {
-    return state_.context.counters.add(Count::kDropPKey);
-  }
-  if (const auto* write = std::get_if<wire::RdmaWrite>(&packet.transport.body)) [[likely]] {
-    return receive(now, plane, packet, *write);
-  }
-  handle_feedback(now, plane, packet);
-}
-
 // Apart, so that it costs data nothing.
-[[gnu::noinline]] void Receiver::handle_feedback(Instant now, Plane plane,
-                                                 const wire::Packet& packet) {
-  const wire::Body& body = packet.transport.body;
-  if (const auto* sack = std::get_if<wire::Sack>(&body)) return receive(now, plane, packet, *sack);
-  std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); }, body);
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): what it calls are no such
+void Receiver::handle_other(Instant now, Plane plane, const wire::Packet& packet) {
+  std::visit([&](const auto& of_its_kind) { receive(now, plane, packet, of_its_kind); },
+             packet.transport.body);
 }
 
 // The peer violated the protocol: it is notified, and the queue pair is done (MRC 6.3).

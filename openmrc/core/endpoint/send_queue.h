@@ -21,6 +21,11 @@ class SendQueue {
     ready_.pop_front(state_.queue_pairs);
   }
 
+  // The one behind a queue pair in line; null if it is the last.
+  [[nodiscard]] const QueuePair* behind(const QueuePair& qp) const {
+    return qp.next == kNoElement ? nullptr : state_.queue_pairs.at(qp.next);
+  }
+
   void make_ready(QueuePair& qp) {
     if (qp.queued != QueuePair::Queued::kNowhere) return;
     qp.queued = QueuePair::Queued::kReady;

@@ -5,6 +5,7 @@
 
 #include "openmrc/base/hold.h"
 #include "openmrc/core/endpoint/route.h"
+#include "openmrc/core/requestor/requestor_run.h"
 
 namespace openmrc::core {
 namespace {
@@ -40,10 +41,12 @@ std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
       is_turn_of_data_ = true;
     } else {
       if (!data_waits) break;
-      const Sent sent = take_turn(now, free_ports, out[count]);
-      blocked = sent == Sent::kNoPort;
-      if (sent != Sent::kYes) continue;
+      const DataSent data =
+          send_first(now, free_ports, ports, aside_tries == 0, out.subspan(count));
+      blocked = data.outcome == Sent::kNoPort;
+      if (data.outcome != Sent::kYes) continue;
       is_turn_of_data_ = false;
+      count += data.more;
     }
     if (ports == Ports::kTakenOnce) free_ports.remove(out[count].plane);
     ++count;
@@ -54,11 +57,71 @@ std::size_t Transmitter::poll(Instant now, PlaneMask free_ports, Ports ports,
   return count;
 }
 
+// Lets the first queue pair in line send: a run, if nothing else waits for its turn and ports may
+// be taken again, otherwise one packet.
+[[gnu::always_inline]] inline Transmitter::DataSent Transmitter::send_first(
+    Instant now, PlaneMask free_ports, Ports ports, bool is_alone, std::span<Transmit> out) {
+  if (sending_.first().burst == 0) look_ahead();
+  if (ports == Ports::kReused && is_alone) {
+    if (const std::size_t run = send_run(now, free_ports, out)) return {Sent::kYes, run - 1};
+  }
+  return {take_turn(now, free_ports, out.front()), 0};
+}
+
+// A turn begins: those that come next will find what they need.
+inline void Transmitter::look_ahead() {
+  const QueuePair* second = sending_.behind(sending_.first());
+  if (second == nullptr) return;
+  prefetch_.flight(second);
+  prefetch_.paths(second);
+  const QueuePair* third = sending_.behind(*second);
+  if (third == nullptr) return;
+  prefetch_.peer(third);
+  Prefetch::queue_pair(sending_.behind(*third));
+}
+
 // An endpoint response or a datagram, in turn; one of them waits.
 [[gnu::noinline]] ControlSent Transmitter::send_aside(Instant now, PlaneMask ports, Transmit& out) {
   const bool is_datagram = !datagrams_.empty() && (responses_.empty() || is_turn_of_datagram_);
   is_turn_of_datagram_ = !is_datagram;
   return is_datagram ? datagrams_.send(now, ports, out) : responses_.send(now, ports, out);
+}
+
+// Lets the first queue pair in line send a run of packets, if that is what is next. Returns how
+// many. Anything else is for take_turn.
+[[gnu::noinline]] std::size_t Transmitter::send_run(Instant now, PlaneMask ports,
+                                                    std::span<Transmit> out) {
+  QueuePair& qp = sending_.first();
+  if (qp.state != QueuePairState::kReadyToSend) return 0;
+  const Turn at = state_.turn(qp, now);
+  const PlaneMask eligible = ports & state_.ports_to(at.peer) & at.peer.paths.planes();
+  if (eligible.empty() || !at.peer.paths.chooses_singly()) return 0;
+  const std::int64_t left_of_turn = std::int64_t{kBurstPerQueuePair} - qp.burst;
+  const std::int64_t count =
+      qp.requestor.run_length(at, std::min(left_of_turn, static_cast<std::int64_t>(out.size())));
+  if (count == 0) return 0;
+  const EndpointSettings& settings = state_.context.settings;
+  const wire::TrafficClass traffic_class = qp.connection.peer_sends_trim_nacks
+                                               ? wire::TrafficClass::kTrimmable
+                                               : wire::TrafficClass::kNoTrim;
+  qp.requestor.send_run(at, eligible, count,
+                        [&] [[gnu::always_inline]] (std::int64_t i, EvIndex ev) -> auto& {
+                          Transmit& one = out[static_cast<std::size_t>(i)];
+                          const Plane plane = at.peer.paths.profile().entry(ev).plane;
+                          set_route(settings, at.peer, {ev, plane}, one);
+                          one.packet.ecn = wire::Ecn::kCapable0;
+                          one.packet.transport.pkey = settings.pkey;
+                          one.packet.traffic_class = traffic_class;
+                          state_.context.counters.add_sent(plane);
+                          return hold<wire::RdmaWrite>(one.packet.transport.body);
+                        });
+  state_.context.counters.add(Count::kDataSent, static_cast<std::uint64_t>(count));
+  qp.burst = static_cast<std::uint8_t>(qp.burst + count);
+  if (count == left_of_turn) {
+    sending_.pop();
+    sending_.make_ready(qp);
+  }
+  return static_cast<std::size_t>(count);
 }
 
 // Lets the first queue pair in line send one packet.

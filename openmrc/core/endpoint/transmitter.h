@@ -8,6 +8,7 @@
 #include "openmrc/core/endpoint/datagrams.h"
 #include "openmrc/core/endpoint/endpoint_responses.h"
 #include "openmrc/core/endpoint/endpoint_state.h"
+#include "openmrc/core/endpoint/prefetch.h"
 #include "openmrc/core/endpoint/send_queue.h"
 #include "openmrc/core/endpoint/transmit.h"
 
@@ -27,7 +28,8 @@ class Transmitter {
         sending_(sending),
         control_(control),
         responses_(responses),
-        datagrams_(datagrams) {}
+        datagrams_(datagrams),
+        prefetch_(state) {}
 
   [[nodiscard]] std::size_t poll(Instant now, PlaneMask free_ports, Ports ports,
                                  std::span<Transmit> out);
@@ -40,8 +42,16 @@ class Transmitter {
     kNoPort,    // there is a way, but its ports are busy
     kNoRoom,    // as many packets are in flight as the endpoint can remember
   };
+  struct DataSent {
+    Sent outcome;
+    std::size_t more;  // packets after the first
+  };
+  [[nodiscard]] DataSent send_first(Instant now, PlaneMask free_ports, Ports ports, bool is_alone,
+                                    std::span<Transmit> out);
+  void look_ahead();
   [[nodiscard]] ControlSent send_aside(Instant now, PlaneMask ports, Transmit& out);
   [[nodiscard]] Sent take_turn(Instant now, PlaneMask ports, Transmit& out);
+  [[nodiscard]] std::size_t send_run(Instant now, PlaneMask ports, std::span<Transmit> out);
   [[nodiscard]] Sent send_data(Instant now, PlaneMask ports, QueuePair& qp, Transmit& out);
 
   EndpointState& state_;
@@ -49,6 +59,7 @@ class Transmitter {
   ControlPackets& control_;
   EndpointResponses& responses_;
   Datagrams& datagrams_;
+  Prefetch prefetch_;
   bool is_turn_of_data_ = false;      // if endpoint responses or datagrams wait, too
   bool is_turn_of_datagram_ = false;  // if endpoint responses wait, too
 };

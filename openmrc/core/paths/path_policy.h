@@ -22,6 +22,12 @@ class PathChooser {
  public:
   explicit PathChooser(PathPolicy policy) : policy_(make(policy)) {}
 
+  // Calls `tell` with the policy as what it is.
+  template <class Tell>
+  void tell(Tell tell) {
+    std::visit(tell, policy_);
+  }
+
   // Before anything else; allocates. The profile must outlive this.
   void start(const EvProfile& profile, PathRandom random) {
     tell([&](auto& policy) { policy.start(profile, random); });
@@ -54,15 +60,15 @@ class PathChooser {
     return std::visit([&](const auto& policy) { return policy.skips(path); }, policy_);
   }
 
+  void prefetch(const EvProfile& profile) const {
+    std::visit([&](const auto& policy) { policy.prefetch(profile); }, policy_);
+  }
+
  private:
   using Policy = std::variant<Spray, RoundRobin>;
   static Policy make(PathPolicy policy) {
     if (policy == PathPolicy::kRoundRobin) return RoundRobin();
     return Spray();
-  }
-  template <class Tell>
-  void tell(Tell tell) {
-    std::visit(tell, policy_);
   }
 
   Policy policy_;

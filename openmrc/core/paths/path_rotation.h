@@ -8,6 +8,7 @@
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/rng.h"
+#include "openmrc/core/containers/prefetch_memory.h"
 #include "openmrc/core/paths/ev_profile.h"
 
 namespace openmrc::core {
@@ -41,6 +42,11 @@ class PathRotation {
   void remove(Plane plane, PathIndex path);
   [[nodiscard]] unsigned size(Plane plane) const { return passes_[plane.raw()].size; }
 
+  void prefetch(const EvProfile& profile) const {
+    prefetch_memory(passes_.get(), profile.planes() * sizeof(Pass));
+    prefetch_memory(order_.get(), profile.path_count() * sizeof(PathIndex));
+  }
+
   // The next path of the plane, which has one: in the order in which they were added.
   PathIndex next_in_order(Plane plane) { return *take_turn(passes_[plane.raw()]); }
   // Of those that have not had their turn in this pass, each equally likely.
@@ -48,8 +54,10 @@ class PathRotation {
     Pass& pass = passes_[plane.raw()];
     PathIndex* const next = take_turn(pass);
     const auto left = static_cast<std::uint32_t>(pass.size - pass.cursor);
-    std::swap(*next, next[random.below(left + 1)]);
-    return *next;
+    PathIndex& drawn = next[random.below(left + 1)];
+    const PathIndex path = drawn;
+    drawn = *next;
+    return *next = path;
   }
 
  private:

@@ -51,6 +51,25 @@ class PathSet {
       return choose_in_burst(eligible, avoid);
     return choose_next(eligible, avoid);
   }
+  // Whether each packet is asked for by itself: no two in a row take one EV on purpose.
+  [[nodiscard]] bool chooses_singly() const { return burst_ == 1; }
+  // The same for many packets, if that is so: calls `take(EvIndex, PathIndex)` for each in turn.
+  // `eligible`: some planes that have a path.
+  template <class Take>
+  [[gnu::always_inline]] void choose_many(PlaneMask eligible, std::int64_t count, Take&& take) {
+    if (!paths_) [[unlikely]]
+      start();
+    unsigned next_plane = next_plane_;
+    policy_.tell([&] [[gnu::always_inline]] (auto& policy) {
+      for (; count > 0; --count) {
+        const Plane plane = eligible.next_from(next_plane);
+        next_plane = plane.raw() + 1u;
+        const PathIndex path = policy.choose(plane);
+        take(next_ev(path), path);
+      }
+    });
+    next_plane_ = static_cast<std::uint8_t>(next_plane);
+  }
   // The same for a reliability probe: planes in turn and the usable paths of each in turn, however
   // congested they are, because the next shall not go where the last one got lost. Ends the burst.
   // PATH-75
@@ -92,6 +111,9 @@ class PathSet {
   // A random EV of the plane that is GOOD, or else one that is SKIP; for reverse paths. Nothing if
   // it has none.
   [[nodiscard]] std::optional<EvIndex> any_good(Plane plane);
+
+  // What the choice of a path looks at.
+  void prefetch() const { policy_.prefetch(*profile_); }
 
   [[nodiscard]] const EvProfile& profile() const { return *profile_; }
   // A random number below `bound`.

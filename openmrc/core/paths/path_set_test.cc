@@ -76,6 +76,29 @@ TEST(PathSet, RoundRobinTakesTheSameOrderInEveryPassAndIgnoresMarks) {
   EXPECT_EQ(choose_many(paths, 8), first);
 }
 
+// Two sets with one seed: packets that are chosen for together take what each would have taken.
+TEST(PathSet, ChoosesForManyAsForEach) {
+  for (const PathPolicy policy : {PathPolicy::kSpray, PathPolicy::kRoundRobin}) {
+    const EvProfile profile = make_profile(3, 8);
+    PathSet singly(profile, 7, 1, policy);
+    PathSet together(profile, 7, 1, policy);
+    ASSERT_TRUE(together.chooses_singly());
+    const PlaneMask ports(0b101);
+    for (std::int64_t count = 1; count <= 20; ++count) {
+      std::vector<PathSet::Choice> one;
+      for (std::int64_t i = 0; i < count; ++i) one.push_back(*singly.choose(ports));
+      std::size_t at = 0;
+      together.choose_many(ports, count, [&](EvIndex ev, PathIndex path) {
+        EXPECT_EQ(ev, one[at].ev);
+        EXPECT_EQ(path, one[at].path);
+        ++at;
+      });
+      ASSERT_EQ(at, one.size());
+      for (PathSet* paths : {&singly, &together}) apply(*paths, one[0].ev, EvInput::kMarked);
+    }
+  }
+}
+
 TEST(PathSet, RoundRobinLeavesOutFailedPaths) {
   const EvProfile profile = make_profile(1, 4);
   PathSet paths(profile, 1, 1, PathPolicy::kRoundRobin);

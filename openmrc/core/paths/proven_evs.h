@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -15,17 +16,16 @@ namespace openmrc::core {
 class ProvenEvs {
  public:
   void add(EvIndex ev, Instant until) {
-    if (size_ > 0 && entries_[newest_].ev == ev) {
-      entries_[newest_].until = until;
-      return;
+    if (size_ == 0 || evs_[newest_] != ev) {
+      newest_ = static_cast<std::uint8_t>((newest_ + 1) % kSize);
+      evs_[newest_] = ev;
+      if (size_ < kSize) ++size_;
     }
-    newest_ = static_cast<std::uint8_t>((newest_ + 1) % kSize);
-    entries_[newest_] = {.until = until, .ev = ev};
-    if (size_ < kSize) ++size_;
+    until_[newest_] = until;
   }
   void remove(EvIndex ev) {
-    for (Entry& entry : entries_) {
-      if (entry.ev == ev) entry.until = Instant{};
+    for (std::size_t i = 0; i < kSize; ++i) {
+      if (evs_[i] == ev) until_[i] = Instant{};
     }
   }
   void clear() { size_ = 0; }
@@ -34,8 +34,8 @@ class ProvenEvs {
   [[nodiscard]] std::optional<EvIndex> next(Instant now) {
     for (unsigned tries = size_; tries > 0; --tries) {
       turn_ = static_cast<std::uint8_t>(turn_ + 1 < size_ ? turn_ + 1 : 0);
-      const Entry& entry = entries_[(newest_ + kSize - turn_) % kSize];
-      if (entry.until >= now) return entry.ev;
+      const unsigned at = (newest_ + kSize - turn_) % kSize;
+      if (until_[at] >= now) return evs_[at];
     }
     size_ = 0;
     return std::nullopt;
@@ -43,7 +43,7 @@ class ProvenEvs {
   // Whether next() would find one.
   [[nodiscard]] bool has_any(Instant now) const {
     for (unsigned i = 0; i < size_; ++i) {
-      if (entries_[(newest_ + kSize - i) % kSize].until >= now) return true;
+      if (until_[(newest_ + kSize - i) % kSize] >= now) return true;
     }
     return false;
   }
@@ -51,11 +51,9 @@ class ProvenEvs {
   static constexpr unsigned kSize = 8;
 
  private:
-  struct Entry {
-    Instant until{};
-    EvIndex ev;
-  };
-  std::array<Entry, kSize> entries_{};
+  // A peer has one for each plane: apart, they take little more than half of the room.
+  std::array<Instant, kSize> until_{};  // how long each is proof
+  std::array<EvIndex, kSize> evs_{};
   std::uint8_t newest_ = 0;
   std::uint8_t size_ = 0;
   std::uint8_t turn_ = 0;

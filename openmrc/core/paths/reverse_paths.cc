@@ -11,13 +11,21 @@ Plane ReversePaths::next_plane(PlaneMask eligible) {
 
 std::optional<PathSet::Choice> ReversePaths::choose(Instant now, PathSet& paths, PlaneMask ports,
                                                     PlaneMask silent) {
+  if (may_repeat(now, ports)) {
+    --repeats_left_;
+    return chosen_;
+  }
   PlaneMask eligible = ports & PlaneMask::first(count_);
   const PlaneMask heard(eligible.bits() & ~silent.bits() & paths.planes().bits());
   if (!heard.empty()) eligible = heard;
   if (eligible.empty()) return std::nullopt;
   const Plane plane = next_plane(eligible);
   const auto proven = of(plane).proven.next(now);
-  return PathSet::Choice{proven ? *proven : search(paths, plane), plane};
+  if (!proven) return PathSet::Choice{search(paths, plane), plane};
+  chosen_ = {*proven, plane};
+  chosen_at_ = now;
+  repeats_left_ = static_cast<std::uint8_t>(burst_ - 1);
+  return chosen_;
 }
 
 std::optional<PathSet::Choice> ReversePaths::search(PathSet& paths, PlaneMask ports) {
@@ -45,6 +53,7 @@ void ReversePaths::doubt(PathSet& paths) {
     at.proven.clear();
     at.searched = static_cast<std::uint8_t>(paths.draw(kEvsPerProfileMax));
   }
+  repeats_left_ = 0;
 }
 
 }  // namespace openmrc::core

@@ -20,7 +20,9 @@ namespace openmrc::core {
 // PATH-68, PATH-69, PATH-73
 class ReversePaths {
  public:
-  explicit ReversePaths(std::size_t planes) : count_(static_cast<std::uint8_t>(planes)) {}
+  // As many packets of one moment as `burst` take one path that is known to work.
+  explicit ReversePaths(std::size_t planes, std::uint8_t burst = 1)
+      : count_(static_cast<std::uint8_t>(planes)), burst_(burst) {}
 
   // The path for the next control packet. Planes in `silent` are left out as long as another is in
   // `ports`.
@@ -37,9 +39,12 @@ class ReversePaths {
   // `ev` is disabled.
   void forget(EvIndex ev, Plane plane) {
     if (planes_) planes_[plane.raw()].proven.remove(ev);
+    repeats_left_ = 0;
   }
   // The peer does not hear us: whatever was seen to work, all planes are searched.
   void doubt(PathSet& paths);
+
+  void prefetch() const { prefetch_memory(planes_.get(), count_ * sizeof(PerPlane)); }
 
   [[nodiscard]] bool is_searching(Plane plane, Instant now) const {
     return !planes_ || !planes_[plane.raw()].proven.has_any(now);
@@ -58,11 +63,18 @@ class ReversePaths {
       planes_ = std::make_unique<PerPlane[]>(count_);
     return planes_[plane.raw()];
   }
+  [[nodiscard]] bool may_repeat(Instant now, PlaneMask ports) const {
+    return repeats_left_ > 0 && now == chosen_at_ && ports.has(chosen_.plane);
+  }
   [[nodiscard]] Plane next_plane(PlaneMask eligible);
   [[nodiscard]] EvIndex search(PathSet& paths, Plane plane);
 
   std::uint8_t count_;
+  std::uint8_t burst_;
   std::uint8_t next_ = 0;
+  std::uint8_t repeats_left_ = 0;
+  PathSet::Choice chosen_{};
+  Instant chosen_at_{};
   std::unique_ptr<PerPlane[]> planes_;
 };
 

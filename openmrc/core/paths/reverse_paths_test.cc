@@ -76,6 +76,40 @@ TEST_F(ReversePathsTest, TakesThePlanesInTurn) {
   EXPECT_EQ(count_planes(PlaneMask(0b0101), 40), (std::array{20, 0, 20, 0}));
 }
 
+// A host sends what has one path at once. PATH-69
+TEST_F(ReversePathsTest, AsManyPacketsAsABurstTakeOnePathAtOneMoment) {
+  constexpr std::uint8_t kBurst = 3;
+  reverse_ = ReversePaths(kPlanes, kBurst);
+  for (std::uint8_t plane = 0; plane < 2; ++plane) {
+    confirm(ev_of(Plane(plane), 1), Plane(plane));
+    confirm(ev_of(Plane(plane), 2), Plane(plane));
+  }
+  constexpr PlaneMask kBoth(0b0011);
+  std::set<EvIndex> evs;
+  for (int bursts = 0; bursts < 4; ++bursts) {
+    const EvIndex first = choose(kBoth).ev;
+    for (int i = 1; i < kBurst; ++i) EXPECT_EQ(choose(kBoth).ev, first);
+    evs.insert(first);
+  }
+  EXPECT_EQ(evs.size(), 4U) << "planes take turns, and so do their EVs";
+  // Another moment, a port that is busy, a path that is disabled: each ends a burst.
+  const PathSet::Choice before = choose(kBoth);
+  now_ = now_ + nanoseconds(1);
+  EXPECT_NE(choose(kBoth).plane, before.plane);
+  const PathSet::Choice later = choose(kBoth);
+  EXPECT_NE(choose(PlaneMask(kBoth.bits() & ~PlaneMask::only(later.plane).bits())).plane,
+            later.plane);
+  const PathSet::Choice last = choose(kBoth);
+  reverse_.forget(last.ev, last.plane);
+  EXPECT_NE(choose(kBoth).ev, last.ev);
+}
+
+// PATH-73
+TEST_F(ReversePathsTest, PacketsOfASearchTakeAnotherPathEach) {
+  reverse_ = ReversePaths(kPlanes, 8);
+  EXPECT_EQ(used(kPlane1), all(kPlane1));
+}
+
 TEST_F(ReversePathsTest, ThereIsNoPathWithoutAPort) {
   for (const PlaneMask none : {PlaneMask(0), PlaneMask(0xf0)}) {  // ports beyond the planes
     EXPECT_FALSE(reverse_.choose(now_, paths_, none, {}));

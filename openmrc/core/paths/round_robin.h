@@ -28,6 +28,8 @@ class RoundRobin {
   void on_clean(PathIndex, Plane) {}
   [[nodiscard]] static bool skips(PathIndex) { return false; }
 
+  void prefetch(const EvProfile& profile) const { rotation_.prefetch(profile); }
+
  private:
   PathRotation rotation_;
 };

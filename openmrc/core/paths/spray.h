@@ -53,6 +53,8 @@ class Spray {
   // Whether its next turn will be skipped.
   [[nodiscard]] bool skips(PathIndex path) const { return marks_ && marks_[path.raw()].skip > 0; }
 
+  void prefetch(const EvProfile& profile) const { rotation_.prefetch(profile); }
+
   static constexpr unsigned kSkipMax = 15;
   static constexpr unsigned kSkipPerTrim = 4;
   static constexpr unsigned kLevelMax = 64;

@@ -20,8 +20,7 @@ LossDetector::Limits LossDetector::limits(Instant newest_arrived, Instant now, D
 Instant LossDetector::late_at(const SentPacket& packet, Instant now, Duration rtt,
                               Duration base_rtt, Duration floor) {
   const Instant late = packet.sent + rtt + tolerance(now, base_rtt, floor);
-  const Instant silent =
-      floor == Duration{} ? Instant{} : on_path_[packet.path.raw()].heard + floor;
+  const Instant silent = floor == Duration{} ? Instant{} : heard_[packet.path.raw()] + floor;
   return std::max(late, silent) + nanoseconds(1);
 }
 
@@ -30,9 +29,8 @@ LossDetector::Verdict LossDetector::judge(const SentPacket& packet, const Limits
   if (overtaken > 0 && packet.sent <= limits.overtaken_before) {
     return overtaken > 1 ? Verdict::kOvertakenTwice : Verdict::kOvertaken;
   }
-  if (packet.sent < limits.late_before && on_path_[packet.path.raw()].heard < limits.silent_since) {
-    return Verdict::kLate;
-  }
+  const bool is_silent = !heard_ || heard_[packet.path.raw()] < limits.silent_since;
+  if (packet.sent < limits.late_before && is_silent) return Verdict::kLate;
   return Verdict::kInFlight;
 }
 

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "openmrc/base/time.h"
+#include "openmrc/core/containers/prefetch_memory.h"
 #include "openmrc/core/containers/timer_queue.h"
 #include "openmrc/core/context/sent_pool.h"
 #include "openmrc/core/paths/ev_profile.h"
@@ -22,9 +24,20 @@ namespace openmrc::core {
 class LossDetector {
  public:
   // Begins to keep track of what is in flight, and ends it. Of peers that are idle nothing is kept.
-  void start(std::size_t paths) { on_path_ = std::make_unique<OnPath[]>(paths); }
-  void stop() { on_path_.reset(); }
+  // `floor`: the same as that of all calls that follow; none if it may be any.
+  void start(std::size_t paths, std::optional<Duration> floor = std::nullopt) {
+    on_path_ = std::make_unique<OnPath[]>(paths);
+    if (floor != Duration{}) heard_ = std::make_unique<Instant[]>(paths);
+  }
+  void stop() {
+    on_path_.reset();
+    heard_.reset();
+  }
   [[nodiscard]] bool is_running() const { return on_path_ != nullptr; }
+
+  void prefetch(std::size_t paths) const {
+    prefetch_memory(on_path_.get(), paths * sizeof(OnPath));
+  }
 
   // A packet leaves, for the first time or again.
   void on_sent(SentPacket& packet) { packet.order_on_path = ++on_path_[packet.path.raw()].sent; }
@@ -38,7 +51,7 @@ class LossDetector {
   void on_arrived(const SentPacket& packet, Instant now) {
     OnPath& on_path = on_path_[packet.path.raw()];
     if (++on_path.settled != packet.order_on_path) ++gaps_;
-    on_path.heard = now;
+    if (heard_) heard_[packet.path.raw()] = now;
     if (static_cast<std::int16_t>(packet.order_on_path - on_path.latest) > 0) {
       on_path.latest = packet.order_on_path;
     }
@@ -120,8 +133,8 @@ class LossDetector {
   // What was seen fades by a quarter at a time.
   static constexpr std::int64_t kLatenessFadesAfter = 64;  // round trips
 
+  // Small: each packet that is sent or arrives touches another one, mostly out of the cache.
   struct OnPath {
-    Instant heard{};            // when something that took it was last known to have arrived
     std::uint16_t sent = 0;     // how many were, wrapping
     std::uint16_t settled = 0;  // how many have arrived or are declared lost, wrapping
     std::uint16_t latest = 0;   // the order of the latest that has arrived
@@ -132,6 +145,9 @@ class LossDetector {
   }
 
   std::unique_ptr<OnPath[]> on_path_;  // by path
+  // By path: when something that took it was last known to have arrived. Null without a floor:
+  // nobody asks.
+  std::unique_ptr<Instant[]> heard_;
   Instant newest_arrived_{};
   Duration lateness_{};  // the most that was seen lately; decays
   Instant lateness_changed_{};

@@ -50,7 +50,7 @@ constexpr Duration kIdleAfter = seconds(1);
 }  // namespace
 
 void start_flight(Context& context, PeerIndex index, Peer& peer, Instant now) {
-  peer.losses.start(peer.paths.profile().path_count());
+  peer.losses.start(peer.paths.profile().path_count(), context.settings.reorder_floor);
   if (peer.congestion.is_learning()) peer.base_rtt_probes.start(now, peer.congestion.base_rtt());
   context.timers.arm(peer.timer, {TimerOwner::Kind::kPeer, index},
                      std::min(now + kIdleAfter, peer.base_rtt_probes.next_time()));

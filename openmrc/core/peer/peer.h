@@ -37,7 +37,7 @@ struct Peer {
   Peer(const EvProfile& profile, const CongestionSettings& congestion_settings, std::uint64_t seed,
        std::uint8_t ev_burst = 1, PathPolicy policy = PathPolicy::kSpray)
       : paths(profile, seed, ev_burst, policy),
-        reverse(profile.planes()),
+        reverse(profile.planes(), ev_burst),
         reverse_probes(profile.planes()),
         congestion(congestion_settings) {}
 

@@ -39,6 +39,25 @@ class Flight {
     depart(turn, packet, path);
     return psn;
   }
+  // The same for many of equal size that belong to one message, by paths in `planes`, which have
+  // some. There is room for them, and others are in flight. Returns the first of them.
+  const SentPacket* send_many(const Turn& turn, PlaneMask planes, std::int64_t count,
+                              PoolIndex message, ByteCount size) {
+    Peer& peer = turn.peer;
+    SentPacket* const first = window_.append(turn.context.sent, count);
+    SentPacket* packet = first;
+    peer.paths.choose_many(planes, count, [&] [[gnu::always_inline]] (EvIndex ev, PathIndex path) {
+      packet->sent = turn.now;
+      packet->message = message;
+      packet->size = static_cast<std::uint32_t>(size.raw());
+      packet->transmissions = 1;
+      packet->ev = ev;
+      packet->path = path;
+      peer.losses.on_sent(*packet++);
+    });
+    peer.in_flight += size * count;
+    return first;
+  }
   // The first lost one leaves once more.
   struct Retransmitted {
     UnwrappedPsn psn;
@@ -53,9 +72,7 @@ class Flight {
     std::uint64_t bitmap = 0;
   };
   bool take(const Turn& turn, const Arrivals& arrivals) {
-    const auto one = [&] [[gnu::always_inline]] (SentPacket & packet, bool was_in_flight) {
-      arrived(turn, packet, was_in_flight);
-    };
+    const Arriving one{*this, turn};
     const bool progressed = arrivals.cumulative >= window_.oldest();
     if (progressed) window_.arrived_below(turn.context.sent, arrivals.cumulative + 1, one);
     if (arrivals.bitmap != 0) {
@@ -110,7 +127,7 @@ class Flight {
   }
 
   // What a SACK says of one packet.
-  [[gnu::always_inline]] void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight) {
+  void arrived(const Turn& turn, SentPacket& packet, bool was_in_flight) {
     Peer& peer = turn.peer;
     if (!was_in_flight) {  // declared lost, and settled when that was decided
       return arrived_late(turn, packet, packet.ev, newest_arrived_ - packet.sent);
@@ -133,6 +150,37 @@ class Flight {
     }
     if (turn.context.tracing()) trace_arrival(turn, packet);
   }
+  // The same of many that were in flight for the first time.
+  [[gnu::always_inline]] void arrived_once(const Turn& turn, SentChunk& in, std::uint64_t bits) {
+    if (turn.context.tracing()) [[unlikely]] {
+      return SentWindow::visit_bits(in, bits, [&](SentPacket& one) { arrived(turn, one, true); });
+    }
+    LossDetector& losses = turn.peer.losses;
+    std::int64_t size = 0;
+    Instant newest = newest_arrived_;
+    SentWindow::visit_bits(in, bits, [&] [[gnu::always_inline]] (const SentPacket& packet) {
+      size += packet.size;
+      losses.on_arrived(packet, turn.now);
+      if (packet.sent < newest) {
+        losses.on_reordered(newest - packet.sent, turn.now);
+      } else {
+        newest = packet.sent;
+      }
+    });
+    newest_arrived_ = newest;
+    turn.peer.in_flight -= ByteCount(size);
+  }
+  struct Arriving {
+    Flight& flight;
+    const Turn& turn;
+
+    void operator()(SentPacket& packet, bool was_in_flight) const {
+      flight.arrived(turn, packet, was_in_flight);
+    }
+    void operator()(SentChunk& in, std::uint64_t bits) const {
+      flight.arrived_once(turn, in, bits);
+    }
+  };
   static void arrived_late(const Turn& turn, const SentPacket& packet, EvIndex ev, Duration late);
   static void trace_arrival(const Turn& turn, const SentPacket& packet);
 

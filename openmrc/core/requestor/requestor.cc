@@ -36,9 +36,7 @@ struct Cut {
   out.reth = {.virtual_address = message.remote_address + cut.offset,
               .rkey = message.rkey,
               .dma_length = message.length};
-  out.payload = message.data == nullptr
-                    ? wire::Payload::of_length(cut.size)
-                    : wire::Payload::of_bytes({message.data + cut.offset, cut.size});
+  out.payload = payload_of(message, cut.offset, cut.size);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -64,6 +65,14 @@ class Requestor {
   // Sends what was offered: takes it into flight and fills in the record.
   void send(const Turn& turn, const Offer& offer, const PathSet::Choice& path,
             wire::RdmaWrite& out);
+  // A run: packets from the middle of a message, so that nothing but their paths, PSNs and
+  // addresses differs. How many may be sent now, at most `most`; none if anything is unusual, or
+  // the next packet begins or ends something. Then it is for `next` to say.
+  [[nodiscard]] std::int64_t run_length(const Turn& turn, std::int64_t most) const;
+  // Sends so many by paths in `planes`, which have some. `record(i, ev)` is asked where each is to
+  // be filled in. In requestor_run.h.
+  template <class Record>
+  void send_run(const Turn& turn, PlaneMask planes, std::int64_t count, Record&& record);
   // It cannot be sent: there is no way to the peer. After a timeout that counts as a retry.
   void on_no_route(const Turn& turn);
 
@@ -94,6 +103,12 @@ class Requestor {
 
  private:
   [[nodiscard]] const SentWindow& sent() const { return flight_.window(); }
+
+  // Of a packet from the middle of a message (CC-7).
+  [[nodiscard]] static ByteCount full_size(const Turn& turn) {
+    return std::max(nominal_size(turn.connection.mtu, false),
+                    turn.context.settings.packet_weight_min);
+  }
 
   // requestor.cc
   [[nodiscard]] Offer next_retransmit(Context& context);

@@ -48,6 +48,9 @@ class SendMessages {
     ++sent_;
   }
 
+  // So much of what is being cut has been sent, and more is left.
+  void advance_within(std::uint32_t size) { offset_ += size; }
+
   // ---- completing ----
   [[nodiscard]] PoolIndex first() const { return list_.first(); }
   [[nodiscard]] std::int64_t completed() const { return completed_; }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "openmrc/base/check.h"
 #include "openmrc/base/ids.h"
@@ -69,6 +70,20 @@ class SentWindow {
     return into.packets[index(next_++)];
   }
 
+  // How many can be appended without taking anything from the pool.
+  [[nodiscard]] std::int64_t room_in_chunk() const {
+    return slots_[slot_of(next_)] == kNoElement ? 0 : 64 - (next_ & 63);
+  }
+  // So many at once, one or more; returns the first of them.
+  SentPacket* append(SentPool& pool, std::int64_t count) {
+    OPENMRC_DCHECK(count > 0 && count <= room_in_chunk(), "they have room in one chunk");
+    SentChunk& into = chunk(pool, next_);
+    into.in_flight |= bits_between(next_, next_ + count);
+    SentPacket* const first = &into.packets[index(next_)];
+    next_ += count;
+    return first;
+  }
+
   // The lowest lost packet; there is one.
   UnwrappedPsn oldest_lost(SentPool& pool) {
     for (std::int64_t at = std::max(lost_from_, oldest_);; at = (at | 63) + 1) {
@@ -113,7 +128,8 @@ class SentWindow {
   }
 
   // Everything below `end` has arrived: calls `arrived(SentPacket&, bool was_in_flight)` for each
-  // packet of which this is news. `end` is at most `next`.
+  // packet of which this is news, or, if it takes that, `arrived(SentChunk&, bits)` for many at
+  // once that were in flight for the first time. `end` is at most `next`.
   template <class Arrived>
   void arrived_below(SentPool& pool, UnwrappedPsn end, Arrived&& arrived) {
     while (oldest_ < end.raw()) {
@@ -156,6 +172,25 @@ class SentWindow {
     visit_chunks(pool, next(), visit, [](const SentChunk& in) { return in.in_flight & ~in.again; });
   }
 
+  // Calls `visit(SentPacket&)` for those of a chunk whose bits are set.
+  template <class Visit>
+  [[gnu::always_inline]] static void visit_bits(SentChunk& in, std::uint64_t bits, Visit&& visit) {
+    for (; bits != 0; bits &= bits - 1) {
+      visit(in.packets[static_cast<std::size_t>(std::countr_zero(bits))]);
+    }
+  }
+
+  // For Prefetch: the slots first, then what they name.
+  void prefetch_slot() const { __builtin_prefetch(slots_.get()); }
+  void prefetch_packets(const SentPool& pool) const {
+    if (!slots_ || slots_[slot_of(oldest_)] == kNoElement) return;
+    const SentChunk& in = chunk(pool, oldest_);
+    __builtin_prefetch(&in);
+    for (std::size_t i = 0; i < kPrefetched; i += 2) {  // two in a cache line
+      __builtin_prefetch(&in.packets[(index(oldest_) + i) & 63]);
+    }
+  }
+
   // Gives everything back; calls `dropped(SentPacket&)` for each packet in flight.
   template <class Dropped>
   void clear(SentPool& pool, Dropped&& dropped) {
@@ -180,6 +215,8 @@ class SentWindow {
     }
   }
 
+  static constexpr std::size_t kPrefetched = 8;
+
   static std::size_t index(std::int64_t psn) { return static_cast<std::size_t>(psn & 63); }
   static std::uint64_t bit(std::int64_t psn) { return std::uint64_t{1} << (psn & 63); }
   // The bits of [from, to), which lie in one chunk.
@@ -200,11 +237,13 @@ class SentWindow {
   void take_arrived(SentChunk& in, std::uint64_t bits, Arrived&& arrived) {
     std::uint64_t left = in.in_flight & bits;
     in.in_flight &= ~bits;
+    if constexpr (std::is_invocable_v<Arrived&, SentChunk&, std::uint64_t>) {
+      if ((in.lost | in.again) == 0) [[likely]]
+        return arrived(in, left);
+    }
     for (; left != 0; left &= left - 1) {
       arrived(in.packets[static_cast<std::size_t>(std::countr_zero(left))], true);
     }
-    if ((in.lost | in.again) == 0) [[likely]]
-      return;
     left = in.lost & bits;
     lost_count_ -= static_cast<std::uint32_t>(std::popcount(left));
     in.lost &= ~bits;

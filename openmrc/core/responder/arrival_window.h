@@ -35,6 +35,8 @@ class ArrivalWindow {
   // How many have arrived above `expected`.
   [[nodiscard]] std::int64_t out_of_order() const { return out_of_order_; }
 
+  void prefetch() const { __builtin_prefetch(words_.get()); }
+
   [[nodiscard]] bool has(UnwrappedPsn psn) const {
     const std::int64_t at = psn.raw();
     if (at < expected_) return true;

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 7> kEmitKinds{"iproute2", "frr", "frr-8.4
                                                      "cumulus",  "eos", "containerlab"};
 constexpr std::array<std::string_view, 2> kLinkAddresses{"link-local", "unique"};
 constexpr std::array<std::string_view, 2> kNeighbours{"planned", "discovered"};
-constexpr std::array<std::string_view, 3> kHostModes{"udp", "usid", "srv6"};
+constexpr std::array<std::string_view, 4> kHostModes{"udp", "usid", "srv6", "xdp"};
 
 constexpr std::size_t kNameMax = 64;
 constexpr std::uint32_t kMtuMin = 1280;  // IPv6 wants as much

@@ -92,7 +92,7 @@ struct ContainerlabSettings {
   bool operator==(const ContainerlabSettings&) const = default;
 };
 
-enum class HostMode : std::uint8_t { kUdp, kUsid, kSrv6 };
+enum class HostMode : std::uint8_t { kUdp, kUsid, kSrv6, kXdp };
 std::string_view name_of(HostMode mode);
 
 struct Site {

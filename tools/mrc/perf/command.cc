@@ -1,269 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/mrc/perf/command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "openmrc/host/clock.h"
-#include "openmrc/host/exchange_server.h"
 #include "openmrc/host/interrupt.h"
 #include "tools/mrc/complaint.h"
-#include "tools/mrc/perf/bandwidth.h"
-#include "tools/mrc/perf/latency.h"
+#include "tools/mrc/perf/options.h"
+#include "tools/mrc/perf/peers.h"
 #include "tools/mrc/perf/perftest_options.h"
-#include "tools/mrc/perf/report.h"
-#include "tools/mrc/perf/session.h"
-#include "tools/mrc/perf/timeline.h"
+#include "tools/mrc/perf/test_run.h"
 
 namespace openmrc::tools {
 namespace {
 
-using host::Error;
-
 constexpr std::uint64_t kBandwidthIterations = 5000;  // as in perftest
 constexpr std::uint64_t kLatencyIterations = 1000;
-constexpr Duration kClientWait = seconds(3600);
-
-// With --json - the result has standard output for itself: what else is printed there goes to
-// standard error from then on.
-std::FILE* result_output = nullptr;  // null: not asked for
-
-bool keep_output_for_result() {
-  const int kept = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (kept < 0) return false;
-  result_output = ::fdopen(kept, "w");
-  return result_output != nullptr && ::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
-}
-
-bool write_file(const std::string& file, const std::string& text) {
-  if (file == "-") {
-    fmt::print(result_output, "{}\n", text);
-    return std::fflush(result_output) == 0;
-  }
-  std::ofstream out(file);
-  out << text << '\n';
-  out.close();
-  if (!out) complain("perf", Error{.what = "cannot write " + file});
-  return static_cast<bool>(out);
-}
-
-// Each side verifies what it receives, and is told what the other has verified.
-void print_verified(const PerfSession& session, const BandwidthResult& result) {
-  const std::string& peer = session.peer_name();
-  if (!session.is_server() || session.plan().both_ways) {
-    fmt::print(" {} messages verified by {}, byte by byte\n", result.verified_by_peer, peer);
-  }
-  if (session.is_server() || session.plan().both_ways) {
-    fmt::print(" {} messages of {} verified, byte by byte\n", result.verified, peer);
-  }
-}
-
-// Whether the result is what -w and -y ask for.
-bool reaches_limits(const PerfOptions& options, const BandwidthResult& result) {
-  if (options.bandwidth_least == 0) return true;
-  const BandwidthFigures out = figures(options, result);
-  if (out.average < options.bandwidth_least) {
-    complain("perf", fmt::format("the bandwidth of {:.2f} is below the limit of {:.2f} (-w)",
-                                 out.average, options.bandwidth_least));
-    return false;
-  }
-  if (out.million_messages < options.message_rate_least) {
-    complain("perf", fmt::format("the message rate of {:.6f} is below the limit of {:.6f} (-y)",
-                                 out.million_messages, options.message_rate_least));
-    return false;
-  }
-  return true;
-}
-
-// A run that failed has counters as well, and they are what one wants to see then. With -a the JSON
-// is that of the last size, as in perftest.
-bool run_bandwidth(PerfSession& session, const PerfOptions& options) {
-  BandwidthResult result;
-  Result<void, Error> ran;
-  bool good = true;
-  bool has_head = false;
-  for (const std::uint32_t size : sizes_of(session.plan())) {
-    session.set_size(size);
-    BandwidthRun run(session, options);
-    ran = run.run();
-    result = run.result();
-    if (!ran) break;
-    if (result.messages > 0) {
-      if (!has_head) print_bandwidth_head(options);
-      has_head = true;
-      print_bandwidth_row(session.plan(), options, result);
-      good = reaches_limits(options, result) && good;
-    }
-    if (host::interrupted()) break;
-  }
-  if (has_head) print_table_end(options);
-  if (!ran) complain("perf", ran.error());
-  if (ran && session.plan().verify) {
-    print_verified(session, result);
-  }
-  const bool written =
-      !options.json || write_file(*options.json, bandwidth_json(session, options, result));
-  return ran && written && good;
-}
-
-bool run_latency_test(PerfSession& session, const PerfOptions& options) {
-  LatencyResult result;
-  const std::vector<std::uint32_t> sizes = sizes_of(session.plan());
-  for (const std::uint32_t size : sizes) {
-    const bool is_first = size == sizes.front();
-    session.set_size(size);
-    auto ran = run_latency(session, is_first);
-    if (!ran) {
-      complain("perf", ran.error());
-      return false;
-    }
-    result = std::move(*ran);
-    if (session.is_server()) continue;
-    print_latency_samples(options, result);
-    if (is_first) print_latency_head(session.plan(), options);
-    print_latency_row(session.plan(), options, result);
-    if (host::interrupted()) break;
-  }
-  if (session.is_server()) return true;
-  print_table_end(options);
-  print_latency_histogram(options, result);
-  return !options.json || write_file(*options.json, latency_json(session, result));
-}
-
-// What the host has to say, apart from what was said. Returns all of it.
-std::vector<std::string> print_notices(const host::Host& host,
-                                       const std::vector<std::string>& said) {
-  std::vector<std::string> notices = host.notices();
-  for (const std::string& notice : notices) {
-    if (std::ranges::find(said, notice) != said.end()) continue;
-    fmt::print(stderr, "mrc perf: note: {}\n", notice);
-  }
-  return notices;
-}
-
-bool run_session(PerfSession& session, const PerfOptions& options) {
-  const std::vector<std::string> said = print_notices(session.host(), {});
-  print_perf_header(session, options);
-  std::optional<PerfTimeline> timeline;
-  if (options.timeline) timeline.emplace(session.host(), *options.timeline);
-  bool good = options.plan.test == PerfTest::kWriteBandwidth ? run_bandwidth(session, options)
-                                                             : run_latency_test(session, options);
-  if (timeline) {
-    if (const auto finished = timeline->finish(); !finished) {
-      complain("perf", finished.error());
-      good = false;
-    }
-  }
-  print_notices(session.host(), said);
-  return good;
-}
-
-int exit_code_of(bool good) {
-  if (host::interrupted()) return host::interrupt_exit_code();
-  return good ? 0 : 1;
-}
-
-int run_client(const PerfOptions& options) {
-  auto session = PerfSession::connect(options);
-  if (!session) {
-    complain("perf", session.error());
-    return exit_code_of(false);
-  }
-  return exit_code_of(run_session(**session, options));
-}
-
-Result<std::uint16_t, Error> exchange_port(const PerfOptions& options) {
-  if (options.port) return *options.port;
-  const auto config = host::load_config(options.config);
-  // What is wrong with it is said when the host is opened.
-  return config ? config->exchange_port : host::Config{}.exchange_port;
-}
-
-// Says who was refused and why, some of them each second: whoever can connect must not be able to
-// fill a disk.
-class RefusalLog {
- public:
-  void operator()(const std::string& peer, const host::ExchangeError& why) {
-    if (host::now() >= until_) {
-      if (count_ > kRefusalsShown) {
-        complain("perf", fmt::format("refused {} more clients", count_ - kRefusalsShown));
-      }
-      until_ = host::now() + seconds(1);
-      count_ = 0;
-    }
-    if (++count_ > kRefusalsShown) return;
-    complain("perf", fmt::format("refused client {}: {}", peer, to_string(why)));
-  }
-
- private:
-  static constexpr std::uint64_t kRefusalsShown = 5;
-
-  Instant until_{};
-  std::uint64_t count_ = 0;
-};
-
-Result<host::ExchangeServer, Error> open_server(const PerfOptions& options) {
-  host::ExchangeServerSettings settings{.port = *exchange_port(options),
-                                        .lines = PerfSession::kHandshakeLines};
-  auto secret = PerfSession::load_secret(options);
-  if (!secret) return failure(std::move(secret.error()));
-  if (*secret) settings.secret = std::move(**secret);
-  settings.check_first = [&options](const std::string& line) -> Result<void, host::ExchangeError> {
-    if (auto plan = PerfSession::check_plan(options, line); !plan) {
-      return failure(std::move(plan.error()));
-    }
-    return {};
-  };
-  settings.on_refused = RefusalLog();
-  auto server = host::ExchangeServer::open(std::move(settings));
-  if (server) return *std::move(server);
-  return failure(
-      Error{.what = to_string(server.error()),
-            .remedy = "another server is running? choose a port with -p, on both sides"});
-}
-
-void announce_wait(const PerfOptions& options) {
-  if (options.quiet) return;
-  fmt::print(
-      "\n************************************\n* Waiting for client to connect... *\n"
-      "************************************\n");
-  std::fflush(stdout);
-}
-
-// Clients that are refused do not count: anybody can reach the port.
-int run_server(const PerfOptions& options) {
-  auto server = open_server(options);
-  if (!server) return complain("perf", server.error());
-  announce_wait(options);
-  for (;;) {
-    auto client = server->accept(kClientWait);
-    if (!client) {
-      complain("perf", to_string(client.error()));
-      if (host::interrupted() || !options.keep_serving) return exit_code_of(false);
-      continue;
-    }
-    const std::string peer = client->connection.peer();
-    auto session = PerfSession::serve(options, *std::move(client));
-    if (!session) {
-      const Error& error = session.error().error;
-      complain("perf", fmt::format("refused client {}: {}", peer, error.what), error.remedy);
-      if (session.error().is_own && !options.keep_serving) return 1;
-      continue;
-    }
-    const bool good = run_session(**session, options);
-    if (host::interrupted() || !options.keep_serving) return exit_code_of(good);
-    announce_wait(options);
-  }
-}
 
 void add_common(CLI::App& command, const std::shared_ptr<PerfOptions>& options) {
   PerfPlan& plan = options->plan;

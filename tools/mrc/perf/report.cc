@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -120,7 +121,8 @@ void print_perf_header(PerfSession& session, const PerfOptions& options) {
   if (options.quiet) return;
   const PerfPlan& plan = session.plan();
   const host::Config& config = session.host().config();
-  constexpr std::string_view kModes[] = {"UDP", "UDP to uSID", "SRv6"};
+  constexpr std::array<std::string_view, datapath::kModeNames.size()> kModes{
+      "UDP", "UDP to uSID", "SRv6", "SRv6 by AF_XDP"};
   print_perf_rule();
   fmt::print("{:20}{}\n", "", title(plan));
   fmt::print(" {:<16}: {}\t\tDevice         : openmrc0\n", "Dual-port", "OFF");

@@ -214,9 +214,10 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   if (const auto asked = session->request(secret->get()); !asked) {
     return failure(no_exchange(asked.error()));
   }
-  const auto queue_pairs = session->receive_answer(kAnswerTimeout);
+  const Duration timeout = kAnswerTimeout + session->connect_max();
+  const auto queue_pairs = session->receive_answer(timeout);
   if (!queue_pairs) return failure(no_exchange(queue_pairs.error()));
-  const auto memories = session->receive_answer(kAnswerTimeout);
+  const auto memories = session->receive_answer(timeout);
   if (!memories) return failure(no_exchange(memories.error()));
   if (auto joined = session->join(*queue_pairs, *memories); !joined) {
     return failure(std::move(joined.error()));
@@ -233,13 +234,16 @@ Error PerfSession::ended_by_peer(std::string_view reason) const {
   return {.what = fmt::format("{} ended the test: {}", peer_name_, reason)};
 }
 
+Duration PerfSession::connect_max() const {
+  return kConnectMax * static_cast<std::int64_t>(lanes_.size());
+}
+
 Result<void, Error> PerfSession::barrier(Duration timeout) {
   if (const auto sent = control_->send(R"({"ready":true})"); !sent) {
     return failure(no_exchange(sent.error()));
   }
   // The other side may still connect its queue pairs.
-  const auto heard =
-      control_->receive(timeout + kConnectMax * static_cast<std::int64_t>(lanes_.size()));
+  const auto heard = control_->receive(timeout + connect_max());
   if (!heard) return failure(no_exchange(heard.error()));
   return {};
 }

@@ -79,6 +79,8 @@ class PerfSession {
   [[nodiscard]] Result<void, host::ExchangeError> send_info();
   [[nodiscard]] Result<void, host::Error> join(const std::string& queue_pairs,
                                                const std::string& memories);
+  // For a peer to connect all queue pairs of the test.
+  [[nodiscard]] Duration connect_max() const;
   // A line of the server's answer; kRefused with its reason instead.
   [[nodiscard]] Result<std::string, host::ExchangeError> receive_answer(Duration timeout);
   // Without a secret if that is null.

@@ -14,7 +14,7 @@
 
 // What the kernel says over netlink, piece by piece. Copies, casts nothing, and stops at what is
 // cut off.
-namespace openmrc::host {
+namespace openmrc::datapath {
 
 // The record at the front, if it is all there.
 template <class Record>
@@ -54,4 +54,4 @@ void for_each_attribute(std::span<const std::byte> bytes, Take take) {
   }
 }
 
-}  // namespace openmrc::host
+}  // namespace openmrc::datapath
