@@ -178,7 +178,7 @@ Result<void, std::string> make(const Spec& spec) {
     if (auto done = run(stage); !done) return done;
     if (host::interrupted()) return failure(std::string("interrupted"));
   }
-  if (spec.switches == Switches::kSoft) {
+  if (is_soft(spec.switches)) {
     if (auto started = start_soft_switch(spec); !started) return started;
   }
   return write(File{complete_mark(spec.name), ""});

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "openmrc/host/interrupt.h"
+#include "openmrc/lab/journal.h"
 #include "openmrc/lab/layout.h"
 #include "openmrc/lab/plan.h"
 #include "openmrc/lab/steps.h"
@@ -86,7 +87,7 @@ struct Hook {
 // A soft switch sees packets before they come to `ingress`, so there it is the other end's egress.
 // A host's egress is the second choice, because the host would notice.
 std::array<Hook, 2> hooks_of(const Spec& spec, const Cable& cable) {
-  if (spec.switches == Switches::kSoft) return {{{cable.t0, "egress"}, {cable.far, "egress"}}};
+  if (is_soft(spec.switches)) return {{{cable.t0, "egress"}, {cable.far, "egress"}}};
   return {{{cable.t0, "egress"}, {cable.t0, "ingress"}}};
 }
 
@@ -202,6 +203,27 @@ Result<void, std::string> apply(const Spec& spec, std::span<const LinkId> links,
   return set_down(spaces, ends);
 }
 
+// What was done, when it has taken effect.
+Result<Moment, std::string> into_journal(const Spec& spec, JournalEntry::Kind kind,
+                                         std::uint32_t loss, std::span<const LinkId> links,
+                                         Moment moment) {
+  moment.done_ns = monotonic_ns();
+  auto written = write_journal(
+      spec,
+      {.kind = kind, .at_ns = moment.done_ns, .loss = loss, .links = {links.begin(), links.end()}});
+  if (!written) return failure(std::move(written.error()));
+  return moment;
+}
+
+JournalEntry::Kind journal_kind_of(const Fault& fault) {
+  switch (fault.kind) {
+    case Fault::Kind::kPort: return JournalEntry::Kind::kPort;
+    case Fault::Kind::kSilent: return JournalEntry::Kind::kLoss;
+    case Fault::Kind::kCut: break;
+  }
+  return JournalEntry::Kind::kCut;
+}
+
 Condition condition_of(const Spec& spec, Spaces& spaces, const LinkId& link) {
   const Cable cable = cable_of(spec, link);
   const auto t0 = spaces.state(cable.t0);
@@ -247,8 +269,8 @@ Result<Moment, std::string> inflict(const Spec& spec, std::span<const LinkId> li
                                     const Fault& fault) {
   Moment moment{.began_ns = monotonic_ns()};
   if (auto done = apply(spec, links, fault); !done) return failure(std::move(done.error()));
-  moment.done_ns = monotonic_ns();
-  return moment;
+  const std::uint32_t loss = fault.kind == Fault::Kind::kSilent ? fault.loss : 0;
+  return into_journal(spec, journal_kind_of(fault), loss, links, moment);
 }
 
 Result<Moment, std::string> heal(const Spec& spec, std::span<const LinkId> links) {
@@ -256,10 +278,10 @@ Result<Moment, std::string> heal(const Spec& spec, std::span<const LinkId> links
   for (const Stage& stage : {unsilence(spec, links), restore(spec, links)}) {
     if (auto done = run(stage); !done) return failure(std::move(done.error()));
   }
-  moment.done_ns = monotonic_ns();
+  const auto healed = into_journal(spec, JournalEntry::Kind::kHealed, 0, links, moment);
   std::error_code ignored;  // a note that was not there need not be removed
   for (const LinkId& link : links) fs::remove(note(spec, kLossyNote, link), ignored);
-  return moment;
+  return healed;
 }
 
 Result<Moment, std::string> heal_all(const Spec& spec) {

@@ -55,10 +55,7 @@ unsigned timeout_exponent(Duration base_rtt) {
 // difference between planes. There, too, several packets in a row on one path gain nothing.
 std::string pace_text(const Spec& spec) {
   if (!spec.bits_per_second) return "base_rtt = \"1ms\"\n";
-  constexpr std::int64_t kFrameBits = 4300 * 8;
-  constexpr std::int64_t kFramesInARoundTrip = 6;
-  const Duration frame(kFrameBits * 1'000'000'000 / *spec.bits_per_second);
-  const Duration base_rtt = milliseconds(1) + frame * kFramesInARoundTrip;
+  const Duration base_rtt = base_rtt_of(spec);
   const Duration reorder_floor = std::max(milliseconds(3), base_rtt * 3 / 2);
   return fmt::format(
       "burst = 1\nreorder_floor = \"{}us\"\nretry_timeout = {}\nbase_rtt = \"{}us\"\n",
@@ -118,7 +115,7 @@ std::string config_text(const Spec& spec, HostIndex host) {
   return text + fmt::format("\n[transport]\nmtu = {}\nevs = {}\n{}rate = \"{}\"\n{}",
                             payload_size(spec.mtu), evs_of(spec), pace_text(spec),
                             text::format_bit_rate(static_cast<std::uint64_t>(rate)),
-                            spec.switches == Switches::kSoft ? "trimming = true\n" : "");
+                            is_soft(spec.switches) ? "trimming = true\n" : "");
 }
 
 // h1 is a host on the management network, h1.p3 its port in plane 3.
@@ -137,6 +134,14 @@ std::string hosts_text(const Spec& spec) {
 }
 
 }  // namespace
+
+Duration base_rtt_of(const Spec& spec) {
+  constexpr std::int64_t kFrameBits = 4300 * 8;
+  constexpr std::int64_t kFramesInARoundTrip = 6;
+  if (!spec.bits_per_second) return milliseconds(1);
+  const Duration frame(kFrameBits * 1'000'000'000 / *spec.bits_per_second);
+  return milliseconds(1) + frame * kFramesInARoundTrip;
+}
 
 std::vector<File> files_of(const Spec& spec) {
   std::vector<File> files{{spec_file(spec.name), to_json(spec)},

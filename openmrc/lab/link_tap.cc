@@ -26,7 +26,7 @@ namespace {
 using datapath::FileDescriptor;
 
 constexpr std::size_t kBurst = 32;
-constexpr std::size_t kFrameSizeMax = 65536 + 256;  // what one call may send, and headers
+constexpr std::size_t kTapFrameSizeMax = 65536 + 256;  // what one call may send, and headers
 constexpr int kSocketBuffer = 64 * 1024 * 1024;
 
 std::string tap_problem(std::string_view what, const End& end) {
@@ -93,7 +93,7 @@ void give_out(mmsghdr& message, const Place& place, const LinkTap::Taker& take) 
 }  // namespace
 
 LinkTap::LinkTap(FileDescriptor socket)
-    : socket_(std::move(socket)), room_(kBurst * kFrameSizeMax) {}
+    : socket_(std::move(socket)), room_(kBurst * kTapFrameSizeMax) {}
 
 Result<LinkTap, std::string> LinkTap::open(const Spec& spec, const fabric::LinkId& link) {
   const End end = cable_of(spec, link).t0;
@@ -118,7 +118,7 @@ void LinkTap::receive(Duration at_most, const Taker& take) {
   std::array<Place, kBurst> places{};
   std::array<mmsghdr, kBurst> messages{};
   for (std::size_t i = 0; i < kBurst; ++i) {
-    places[i].bytes = {&room_[i * kFrameSizeMax], kFrameSizeMax};
+    places[i].bytes = {&room_[i * kTapFrameSizeMax], kTapFrameSizeMax};
     messages[i].msg_hdr = header_of(places[i]);
   }
   // Nothing also when the link has just gone down: the next call waits until it is up again.

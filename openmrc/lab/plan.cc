@@ -46,7 +46,7 @@ std::string link_line(const Spec& spec, std::string_view interface) {
 void add_interface(const Spec& spec, const std::string& interface, Lines& lines) {
   if (!is_ipv4(spec)) lines.push_back(fmt::format("link set dev {} addrgenmode none", interface));
   // With a rate, or a switch that looks at every packet, each is a frame of its own.
-  if (spec.bits_per_second || spec.switches == Switches::kSoft) {
+  if (spec.bits_per_second || is_soft(spec.switches)) {
     lines.push_back(fmt::format("link set dev {} gso_max_segs 1", interface));
   }
 }
@@ -82,7 +82,7 @@ Lines switch_base_lines(const Spec& spec, const SwitchId& id) {
   for (const std::string& interface : interfaces_of(spec, id)) {
     add_interface(spec, interface, lines);
   }
-  if (spec.switches == Switches::kSoft || spec.source != Source::kLab) return lines;
+  if (is_soft(spec.switches) || spec.source != Source::kLab) return lines;
   if (is_ipv4(spec)) {
     std::ranges::move(ipv4::blackholes(id), std::back_inserter(lines));
     return lines;
@@ -111,7 +111,7 @@ Stage sysctl_stage(const Spec& spec) {
     on_hosts = kernel_settings(device_of(spec, HostIndex(0)));
     on_switches = kernel_settings(device_of(spec, all_switches(spec.fabric()).front()));
   }
-  if (spec.switches == Switches::kSoft) {
+  if (is_soft(spec.switches)) {
     on_switches = {"net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"};
   }
   Stage stage;
@@ -191,12 +191,7 @@ Stage node_stage(const Spec& spec) {
   return stage;
 }
 
-// How much may wait behind a port. A switch drops what it has no room for; a host's own port does
-// not, it makes the sender wait.
-std::int64_t queue_of_switch(std::int64_t bits_per_second) {
-  constexpr std::int64_t kBytesMin = 128 * 1024;  // the windows of two senders
-  return std::max(kBytesMin, bits_per_second / 8 * 3 / 1000);
-}
+// A host's own port drops nothing, it makes the sender wait.
 std::int64_t queue_of_host(std::int64_t bits_per_second) {
   return std::max(queue_of_switch(bits_per_second), bits_per_second / 8 * 50 / 1000);
 }
@@ -226,7 +221,7 @@ Stage rate_stage(const Spec& spec) {
   for (std::uint32_t i = 0; i < spec.fabric().hosts(); ++i) {
     add(space_of(spec.name, HostIndex(i)), ports, queue_of_host(*spec.bits_per_second));
   }
-  if (spec.switches == Switches::kSoft) return stage;
+  if (is_soft(spec.switches)) return stage;
   for (const SwitchId& id : all_switches(spec.fabric())) {
     add(space_of(spec.name, id), interfaces_of(spec, id), queue_of_switch(*spec.bits_per_second));
   }
@@ -263,7 +258,7 @@ std::vector<std::string> switch_lines(const Spec& spec, const SwitchId& id,
   const fabric::Device device = device_of(spec, id);
   for (const fabric::DevicePort& port : device.ports) {
     if (!wanted(port.name)) continue;
-    if (spec.switches == Switches::kSoft) {
+    if (is_soft(spec.switches)) {
       lines.push_back(link_line(spec, port.name));
       continue;
     }
@@ -271,11 +266,16 @@ std::vector<std::string> switch_lines(const Spec& spec, const SwitchId& id,
                       std::back_inserter(lines));
     any_uplink = any_uplink || port.link.kind == LinkId::Kind::kUplink;
   }
-  if (!any_uplink || spec.switches == Switches::kSoft || spec.source == Source::kFrr) return lines;
+  if (!any_uplink || is_soft(spec.switches) || spec.source == Source::kFrr) return lines;
   if (std::string way = iproute2_way_up_line(device, is_up); !way.empty()) {
     lines.push_back(std::move(way));
   }
   return lines;
+}
+
+std::int64_t queue_of_switch(std::int64_t bits_per_second) {
+  constexpr std::int64_t kBytesMin = 128 * 1024;  // the windows of two senders
+  return std::max(kBytesMin, bits_per_second / 8 * 3 / 1000);
 }
 
 Plan plan_of(const Spec& spec) {

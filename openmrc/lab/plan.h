@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ struct Plan {
   std::vector<File> files{};
 };
 Plan plan_of(const Spec& spec);
+
+// How many bytes may wait behind a port of a switch, which drops what it has no room for.
+std::int64_t queue_of_switch(std::int64_t bits_per_second);
 
 // What an interface loses when it is set down, as lines of `ip -batch`: all of them may be
 // repeated. `wanted` says which interfaces are to be written again, `is_up` by which ones a route

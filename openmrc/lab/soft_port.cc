@@ -51,11 +51,11 @@ Result<SoftPort, std::string> SoftPort::open(const End& own, const End& other) {
   header[kOffloadSize + 2 * ETH_ALEN + 1] = std::byte{ETH_P_IPV6 & 0xff};
   SoftPort port(fd, header);
   const int on = 1;
-  constexpr int kSocketBuffer = 4 * 1024 * 1024;
+  constexpr int kPortBuffer = 4 * 1024 * 1024;
   if (setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) != 0 ||
       setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) != 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kSocketBuffer, sizeof(kSocketBuffer)) != 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &kSocketBuffer, sizeof(kSocketBuffer)) != 0) {
+      setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kPortBuffer, sizeof(kPortBuffer)) != 0 ||
+      setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &kPortBuffer, sizeof(kPortBuffer)) != 0) {
     return failure(because("cannot set up a packet socket", own));
   }
   sockaddr_ll address{};

@@ -82,7 +82,9 @@ softswitch::SwitchSettings soft_settings(const Spec& spec, const SwitchId& id) {
   for (const LinkId& link : links_of(spec.fabric(), id)) {
     const auto place =
         link.kind == LinkId::Kind::kHost ? wire::TrimPlace::kLastHop : wire::TrimPlace::kOnPath;
-    settings.ports.push_back(softswitch::recommended_policy(round_trip_bytes(spec), place));
+    auto policy = softswitch::recommended_policy(round_trip_bytes(spec), place);
+    if (spec.switches == Switches::kSoftOuter) policy.headers = wire::MarkedHeaders::kOutermost;
+    settings.ports.push_back(policy);
     add_port(spec, id, link, PortIndex(port++), settings.forwarding);
   }
   return settings;

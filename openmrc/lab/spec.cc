@@ -17,8 +17,8 @@ namespace {
 using fabric::Fabric;
 using fabric::Shape;
 
-constexpr std::array<std::string_view, 3> kModes{"srv6", "usid", "udp"};
-constexpr std::array<std::string_view, 2> kSwitches{"kernel", "soft"};
+constexpr std::array<std::string_view, 4> kModes{"srv6", "usid", "udp", "xdp"};
+constexpr std::array<std::string_view, 3> kSwitches{"kernel", "soft", "soft-outer"};
 constexpr std::array<std::string_view, 3> kSources{"lab", "iproute2", "frr"};
 
 template <class Enum, std::size_t kSize>
@@ -92,11 +92,10 @@ Result<void, std::string> check(const Spec& spec) {
                     "not {}",
                     name_of(spec.mode)));
   }
-  if (spec.ip == wire::IpVersion::kV4 && spec.switches == Switches::kSoft) {
+  if (spec.ip == wire::IpVersion::kV4 && is_soft(spec.switches)) {
     return failure(std::string("soft switches forward IPv6: --ip 4 goes with --switch kernel"));
   }
-  if (spec.source != Source::kLab &&
-      (spec.ip == wire::IpVersion::kV4 || spec.switches == Switches::kSoft)) {
+  if (spec.source != Source::kLab && (spec.ip == wire::IpVersion::kV4 || is_soft(spec.switches))) {
     return failure(
         fmt::format("--from {} goes with --ip 6 and --switch kernel: `mrc fabric emit` "
                     "writes for nothing else",
@@ -114,7 +113,8 @@ std::string describe(const Spec& spec) {
   if (shape.uplinks > 0) text += " and " + count(shape.uplinks, "T1");
   text += " in each, " + count(shape.racks * shape.hosts_per_rack, "host");
   if (spec.bits_per_second) text += ", links of " + rate_text(spec);
-  if (spec.switches == Switches::kSoft) text += ", soft switches";
+  if (is_soft(spec.switches)) text += ", soft switches";
+  if (spec.switches == Switches::kSoftOuter) text += " that mark the outer header";
   if (spec.source != Source::kLab) text += fmt::format(", from {}", name_of(spec.source));
   if (spec.ip == wire::IpVersion::kV4) text += ", IPv4";
   return text;

@@ -15,16 +15,18 @@ namespace openmrc::lab {
 
 inline constexpr std::string_view kNameDefault = "lab";
 
-// How hosts send by default; the network carries all three.
-enum class Mode : std::uint8_t { kSrv6, kUsid, kUdp };
+// How hosts send by default; the network carries all of them.
+enum class Mode : std::uint8_t { kSrv6, kUsid, kUdp, kXdp };
 std::string_view name_of(Mode mode);
 std::optional<Mode> mode_named(std::string_view name);
 
 // What forwards packets.
 enum class Switches : std::uint8_t {
-  kKernel,  // Linux: seg6local and routes
-  kSoft,    // openmrc/softswitch in a process: marks and trims besides
+  kKernel,     // Linux: seg6local and routes
+  kSoft,       // openmrc/softswitch in a process: marks and trims besides
+  kSoftOuter,  // the same, but changes the outer header alone, as hardware does
 };
+constexpr bool is_soft(Switches switches) { return switches != Switches::kKernel; }
 std::string_view name_of(Switches switches);
 std::optional<Switches> switches_named(std::string_view name);
 

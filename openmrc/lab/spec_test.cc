@@ -61,10 +61,10 @@ TEST(LabSpec, TheMtuHasLimits) {
 }
 
 TEST(LabSpec, EveryModeAndSwitchHasAName) {
-  for (const Mode mode : {Mode::kSrv6, Mode::kUsid, Mode::kUdp}) {
+  for (const Mode mode : {Mode::kSrv6, Mode::kUsid, Mode::kUdp, Mode::kXdp}) {
     EXPECT_EQ(mode_named(name_of(mode)), mode);
   }
-  for (const Switches switches : {Switches::kKernel, Switches::kSoft}) {
+  for (const Switches switches : {Switches::kKernel, Switches::kSoft, Switches::kSoftOuter}) {
     EXPECT_EQ(switches_named(name_of(switches)), switches);
   }
   EXPECT_EQ(mode_named("ipv4"), std::nullopt);

@@ -39,6 +39,7 @@ class Merger {
 
   std::vector<Finding> findings() {
     std::vector<Finding> found;
+    std::erase_if(links_, [&](const auto& each) { return !is_agreed(each.first, each.second); });
     take_t0s(found);
     take_t1s(found);
     for (auto& [link, finding] : links_) {
@@ -98,6 +99,12 @@ class Merger {
     const std::uint32_t all = agents_.at(link.rack);
     const auto blind = blind_.find({link.plane, link.rack});
     return blind == blind_.end() ? all : all - blind->second;
+  }
+
+  // Half of those that see an uplink: a host may have a reason of its own to lose probes.
+  [[nodiscard]] bool is_agreed(const LinkId& link, const Finding& finding) const {
+    return is_host_link(link) || finding.by_rack ||
+           is_half(finding.found_by, agents_that_see(link));
   }
 
   template <class Condition>

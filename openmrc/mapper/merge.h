@@ -23,7 +23,7 @@ struct Finding {
   Duration age{};              // of the one that has seen it longest
   std::uint32_t found_by = 0;  // agents
   std::uint32_t asked = 0;     // that probe it
-  bool by_rack = false;        // none has seen enough by itself, all together have
+  bool by_rack = false;        // too few have seen enough by themselves, all together have
 };
 
 struct MergedMap {

@@ -54,6 +54,23 @@ TEST(Merge, SumsWhatAgentsSayOfALink) {
   EXPECT_EQ(finding.direction, Direction::kUp);
 }
 
+// One that is wrong, for a reason of its own, does not accuse an uplink that others see too.
+TEST(Merge, WantsHalfOfThoseThatSeeAnUplink) {
+  const char* uplink = "p0.t0-0/up1";
+  EXPECT_EQ(names({of_host(0, {uplink}), of_host(1, {}), of_host(2, {})}), (Names{}));
+  EXPECT_EQ(names({of_host(0, {uplink}), of_host(1, {uplink}), of_host(2, {})}),
+            (Names{"p0.t0-0/up1 2/3"}));
+  EXPECT_EQ(names({of_host(0, {uplink}), of_host(1, {})}), (Names{"p0.t0-0/up1 1/2"}));
+  EXPECT_EQ(names({of_host(0, {uplink}), of_host(3, {}), of_host(4, {})}),
+            (Names{"p0.t0-0/up1 1/1"}));
+  EXPECT_EQ(names({of_host(0, {"h0/p1"}), of_host(1, {}), of_host(2, {})}),
+            (Names{"p1.t0-0/down0 1/1"}));
+  // Nor is a T1 bad because one host of each rack says so.
+  EXPECT_EQ(names({of_host(0, {uplink}), of_host(1, {}), of_host(2, {}),
+                   of_host(3, {"p0.t0-1/up1"}), of_host(4, {}), of_host(5, {})}),
+            (Names{}));
+}
+
 TEST(Merge, NamesTheT1IfAllRacksLoseIt) {
   EXPECT_EQ(names({of_host(0, {"p1.t0-0/up0"}), of_host(3, {"p1.t0-1/up0"}),
                    of_host(6, {"p1.t0-2/up0"})}),

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "openmrc/mapper/one_way_evidence.h"
+
 namespace openmrc::mapper {
 namespace {
 
@@ -16,10 +18,13 @@ constexpr std::uint32_t kAgentsMin = 3;
 // Of all questions that are asked of a fabric in a span of time.
 constexpr double kError = 1e-6;
 constexpr double kLeastLoss = 1e-5;  // what is rarer is nobody's fault
-// Full queues lose many probes at once, so that their losses differ more than by chance alone.
-constexpr double kTimesOthers = 3;
+// The shortest span only says that losses have ended: full queues may lose that long.
+constexpr std::size_t kFirstSpan = 1;
 // If losses had gone on as before, so few in a shorter span would be less likely.
 constexpr double kHealed = 1e-4;
+constexpr int kSomewhatLonger = 4;
+// So many beside those of the other links would be likelier.
+constexpr double kNothingSeen = 1e-3;
 
 bool is_uplink(const LinkId& link) { return link.kind == LinkId::Kind::kUplink; }
 
@@ -38,13 +43,14 @@ class PlaneSums {
   PlaneSums(const fabric::Fabric& fabric, std::span<const MapReport* const> agents, Plane plane)
       : fabric_(fabric) {
     for (const MapReport* agent : agents) add(*agent, plane);
+    std::erase_if(named_, [&](const auto& each) { return !is_half(each.second, agents_); });
   }
 
   std::vector<RackFinding> findings() {
     std::vector<RackFinding> found;
     if (agents_ < kAgentsMin) return found;
-    for (const auto& [link, by_agent] : named_) find_direction(link, found);
-    for (std::size_t span = 0; span < kRecentSpans.size(); ++span) find(span, found);
+    for (const auto& [link, by] : named_) find_direction(link, found);
+    for (std::size_t span = kFirstSpan; span < kRecentSpans.size(); ++span) find(span, found);
     return found;
   }
 
@@ -54,7 +60,7 @@ class PlaneSums {
     for (const BadLink& bad : agent.bad) {
       if (!is_of_plane(bad)) continue;
       if (!is_uplink(bad.link)) return;  // who has no link of its own cannot tell
-      named_[bad.link] = true;
+      ++named_[bad.link];
     }
     ++agents_;
     mapper::add(rounds_, agent.recent_rounds);
@@ -70,32 +76,34 @@ class PlaneSums {
     }
   }
 
-  // From the shortest span that tells.
   void find_direction(const LinkId& link, std::vector<RackFinding>& found) const {
-    for (std::size_t span = 0; span < kRecentSpans.size(); ++span) {
-      RackFinding each = finding(link, span, {.sent = sent(span)});
-      each.is_named = true;
-      if (each.direction == Direction::kUnknown) continue;
-      found.push_back(each);
-      return;
-    }
+    RackFinding each = finding(link, kFirstSpan, {.sent = sent(kFirstSpan)});
+    each.is_named = true;
+    if (each.direction != Direction::kUnknown) found.push_back(each);
   }
 
   [[nodiscard]] std::uint64_t sent(std::size_t span) const {
     return rounds_[span] / fabric_.shape().uplinks;
   }
 
+  // All links together that are not known to be bad.
+  [[nodiscard]] Tally not_named(std::size_t span) const {
+    Tally all{.sent = sent(span) * (fabric_.shape().uplinks - named_.size())};
+    for (const auto& [link, sum] : links_) {
+      if (!named_.contains(link)) all.lost += sum.lost.both[span];
+    }
+    return all;
+  }
+
   // Links with most losses first: those that are found are no measure for the others.
   void find(std::size_t span, std::vector<RackFinding>& found) {
     std::vector<std::pair<std::uint64_t, LinkId>> order;
-    Tally rest;
     for (const auto& [link, sum] : links_) {
-      if (named_.contains(link)) continue;
-      rest.lost += sum.lost.both[span];
-      if (sum.lost.both[span] >= kLossesMin) order.emplace_back(sum.lost.both[span], link);
+      const std::uint64_t lost = sum.lost.both[span];
+      if (!named_.contains(link) && lost >= kLossesMin) order.emplace_back(lost, link);
     }
     std::ranges::sort(order, std::greater{});
-    rest.sent = sent(span) * (fabric_.shape().uplinks - named_.size());
+    Tally rest = not_named(span);
     for (const auto& [lost, link] : order) {
       const Tally own{.sent = std::max(sent(span), lost), .lost = lost};
       if (own.sent >= rest.sent) return;
@@ -103,7 +111,7 @@ class PlaneSums {
       others -= own;
       if (!is_bad(links_.at(link), span, own, others)) continue;
       rest = others;
-      named_[link] = true;
+      named_[link] = agents_;
       found.push_back(finding(link, span, own));
     }
   }
@@ -111,48 +119,85 @@ class PlaneSums {
   [[nodiscard]] bool is_bad(const LinkSum& sum, std::size_t span, const Tally& own,
                             const Tally& others) const {
     if (sum.agents[span] < kAgentsMin || own.loss() < kLeastLoss) return false;
-    if (own.loss() < kTimesOthers * others.loss()) return false;
+    if (own.loss() < kTimesBad * others.loss()) return false;
     return stands_out_in_rack(fabric_.shape(), own, others) && !has_healed(sum, span);
   }
 
   // Most losses were long ago. Other reasons may go on to lose some there. A span may be too short
-  // to tell from a long one, and yet tell from one between.
+  // to tell from a long one, and yet tell from one between; or have but few of the losses left that
+  // a somewhat longer one has.
   [[nodiscard]] bool has_healed(const LinkSum& sum, std::size_t span) const {
-    for (std::size_t longer = 1; longer <= span; ++longer) {
-      for (std::size_t shorter = 0; shorter < longer; ++shorter) {
+    for (std::size_t longer = 1; longer < kRecentSpans.size(); ++longer) {
+      if (kRecentSpans[longer] > kRecentSpans[span] * kSomewhatLonger) break;
+      for (std::size_t shorter = 0; shorter < std::min(longer, span); ++shorter) {
         const Tally recent{.sent = sent(shorter), .lost = sum.lost.both[shorter]};
         Tally earlier{.sent = sent(longer), .lost = sum.lost.both[longer]};
         if (earlier.sent <= recent.sent || earlier.lost <= recent.lost) continue;
         earlier -= recent;
-        if (chance_of(earlier, recent) < kHealed) return true;
+        if (chance_of(earlier, recent) < kHealed && is_like_others(recent, shorter)) return true;
       }
     }
     return false;
   }
 
+  // What has become less is not good yet.
+  [[nodiscard]] bool is_like_others(const Tally& recent, std::size_t span) const {
+    Tally others = not_named(span);
+    if (others.sent <= recent.sent) return recent.lost == 0;
+    others -= recent;
+    return recent.loss() < kTimesBad * others.loss() || chance_of(recent, others) > kNothingSeen;
+  }
+
   [[nodiscard]] RackFinding finding(const LinkId& link, std::size_t span, const Tally& own) const {
     const auto summed = links_.find(link);
-    const LinkSum sum = summed == links_.end() ? LinkSum{} : summed->second;
+    static const LinkSum kNone{};
+    const LinkSum& sum = summed == links_.end() ? kNone : summed->second;
     return {.link = link,
-            .direction = direction_of({.sent = own.sent, .lost = sum.lost.up[span]},
-                                      {.sent = own.sent, .lost = sum.lost.down[span]}),
+            .direction = direction_from(sum, span),
             .seen = own,
             .span = kRecentSpans[span],
             .agents = sum.agents[span]};
+  }
+
+  // From the shortest span that tells.
+  [[nodiscard]] Direction direction_from(const LinkSum& sum, std::size_t span) const {
+    for (; span < kRecentSpans.size(); ++span) {
+      const Direction found = direction_in(sum, span);
+      if (found != Direction::kUnknown) return found;
+    }
+    return Direction::kUnknown;
+  }
+
+  [[nodiscard]] Direction direction_in(const LinkSum& sum, std::size_t span) const {
+    OneWayEvidence lost{.both = static_cast<double>(sum.lost.both[span]),
+                        .up = static_cast<double>(sum.lost.up[span]),
+                        .down = static_cast<double>(sum.lost.down[span])};
+    // A probe that comes down this link went up another one, and is counted there as well.
+    double up_of_others = -lost.down;
+    double down_of_others = -lost.up;
+    for (const auto& [other, of_other] : links_) {
+      if (&of_other == &sum || named_.contains(other)) continue;
+      up_of_others += static_cast<double>(of_other.lost.up[span]);
+      down_of_others += static_cast<double>(of_other.lost.down[span]);
+    }
+    const double others = static_cast<double>(fabric_.shape().uplinks) - 1;
+    lost.up_usual = std::max(0.0, up_of_others) / others;
+    lost.down_usual = std::max(0.0, down_of_others) / others;
+    return likely_direction(lost);
   }
 
   fabric::Fabric fabric_;
   std::uint32_t agents_ = 0;
   RecentAmounts rounds_{};
   std::map<LinkId, LinkSum> links_{};
-  std::map<LinkId, bool> named_{};  // by an agent, or found here
+  std::map<LinkId, std::uint32_t> named_{};  // by how many agents; half, or found here
 };
 
 }  // namespace
 
 bool stands_out_in_rack(const fabric::Shape& shape, const Tally& own, const Tally& others) {
   const double questions = static_cast<double>(shape.planes) * shape.racks * shape.uplinks *
-                           static_cast<double>(kRecentSpans.size());
+                           static_cast<double>(kRecentSpans.size() - kFirstSpan);
   return chance_of(own, others) * questions < kError;
 }
 

@@ -11,15 +11,19 @@
 
 namespace openmrc::mapper {
 
-// An uplink that no agent of the rack is sure about, and all together are; or one that agents have
-// named, of which all together know the direction.
+// Whether so many agents are enough to name an uplink that so many see. Prometheus' rules have the
+// same.
+constexpr bool is_half(std::uint32_t agents, std::uint32_t all) { return agents * 2 >= all; }
+
+// An uplink that too few agents of the rack are sure about, and all together are; or one that half
+// of them have named, of which all together know the direction.
 struct RackFinding {
   fabric::LinkId link{};
   Direction direction = Direction::kUnknown;
   Tally seen{};
   Duration span{};           // in which that was seen
   std::uint32_t agents = 0;  // that have lost something there
-  bool is_named = false;     // by an agent
+  bool is_named = false;     // by half of the agents
 };
 
 // Whether losses on one uplink of a T0 are too many beside those of its others. It is asked of all

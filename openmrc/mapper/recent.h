@@ -11,8 +11,8 @@ namespace openmrc::mapper {
 
 // Whoever puts together what many agents have seen needs to know how much of it was when; each
 // agent says so for the same spans.
-inline constexpr std::array kRecentSpans{seconds(10), seconds(100), seconds(1'000),
-                                         seconds(10'000)};
+inline constexpr std::array kRecentSpans{seconds(3),   seconds(10),    seconds(30),
+                                         seconds(100), seconds(1'000), seconds(10'000)};
 using RecentAmounts = std::array<std::uint64_t, kRecentSpans.size()>;
 
 // How much there was recently: of each span the part that runs, and the whole one before.

@@ -12,11 +12,11 @@ TEST(RecentCount, HasTheSpanThatRunsAndTheOneBefore) {
   RecentCount count;
   count.add(at(5), 3);
   count.add(at(19), 4);
-  EXPECT_EQ(count.at(at(19)), (RecentAmounts{7, 7, 7, 7}));
-  EXPECT_EQ(count.at(at(20)), (RecentAmounts{4, 7, 7, 7}));
-  EXPECT_EQ(count.at(at(30)), (RecentAmounts{0, 7, 7, 7}));
-  EXPECT_EQ(count.at(at(199)), (RecentAmounts{0, 7, 7, 7}));
-  EXPECT_EQ(count.at(at(200)), (RecentAmounts{0, 0, 7, 7}));
+  EXPECT_EQ(count.at(at(19)), (RecentAmounts{4, 7, 7, 7, 7, 7}));
+  EXPECT_EQ(count.at(at(20)), (RecentAmounts{4, 4, 7, 7, 7, 7}));
+  EXPECT_EQ(count.at(at(30)), (RecentAmounts{0, 0, 7, 7, 7, 7}));
+  EXPECT_EQ(count.at(at(199)), (RecentAmounts{0, 0, 0, 7, 7, 7}));
+  EXPECT_EQ(count.at(at(200)), (RecentAmounts{0, 0, 0, 0, 7, 7}));
   EXPECT_EQ(count.at(at(20'000)), (RecentAmounts{}));
 }
 
@@ -24,9 +24,9 @@ TEST(RecentCount, ForgetsWhatIsOlder) {
   RecentCount count;
   count.add(at(1), 100);
   count.add(at(45), 2);
-  EXPECT_EQ(count.at(at(45)), (RecentAmounts{2, 102, 102, 102}));
+  EXPECT_EQ(count.at(at(45)), (RecentAmounts{2, 2, 102, 102, 102, 102}));
   count.add(at(20'001), 1);
-  EXPECT_EQ(count.at(at(20'001)), (RecentAmounts{1, 1, 1, 1}));
+  EXPECT_EQ(count.at(at(20'001)), (RecentAmounts{1, 1, 1, 1, 1, 1}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "openmrc/mapper/suspicion.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace openmrc::mapper {
 namespace {
@@ -14,6 +15,10 @@ constexpr double kWithdrawn = 0.01;        // a verdict that is likelier than th
 constexpr std::uint64_t kRecentMax = 256;  // losses, before old ones count half
 // A link is good again after as many probes in a row as would have lost so many.
 constexpr std::uint64_t kLossesMissed = 10;
+// Where all links lose some there may be no such row. Then its losses must have fallen to a third,
+// and be like those of others.
+constexpr double kRarer = 3;
+constexpr double kRarerEvidence = 15;
 constexpr std::uint64_t kCleanMin = 20;
 
 std::array<double, 3> limits_of(const JudgementRules& rules) {
@@ -35,12 +40,19 @@ void let_old_fade(Suspicion& it) {
   it.sent_until_loss /= 2;
 }
 
+void watch_lull(Suspicion& it, const Observation& seen, Instant now) {
+  it.lull.own += seen.own;
+  it.lull.others += seen.peers.sent > 0 ? seen.peers : seen.near;
+  if (it.lull.evidence() <= 0) it.lull = {.since = now, .before = it.own};
+}
+
 void count(Suspicion& it, const Observation& seen, Instant now) {
   it.total += seen.own;
   it.own += seen.own;
   it.near += seen.near;
   it.peers += seen.peers;
   add(it.one_way, seen.one_way);
+  watch_lull(it, seen, now);
   if (seen.own.lost == 0) {
     it.sent_since_loss += seen.own.sent;
     return;
@@ -58,17 +70,32 @@ bool is_clean_again(const Suspicion& it) {
   return it.sent_since_loss >= std::max(kCleanMin, usual);
 }
 
+bool is_like_others_again(const Suspicion& it) {
+  return it.lull.before.lost >= kLossesMissed && it.lull.evidence() >= kRarerEvidence &&
+         it.lull.own.loss() < kTimesGood * it.lull.others.loss();
+}
+
+bool is_good_again(const Suspicion& it, Duration hold, Instant now) {
+  return (is_clean_again(it) && now - it.last_loss >= hold) ||
+         (is_like_others_again(it) && now - it.lull.since >= hold);
+}
+
 bool is_over(const Suspicion& it, double limit, const JudgementRules& rules, Instant now) {
-  if (it.is_bad) return is_clean_again(it) && now - it.last_loss >= rules.hold;
+  if (it.is_bad) return is_good_again(it, rules.hold, now);
   const double too_rare = static_cast<double>(it.own.lost + kLossesMin) / limit;
-  return is_clean_again(it) || static_cast<double>(it.own.sent) > too_rare;
+  return is_good_again(it, {}, now) || static_cast<double>(it.own.sent) > too_rare;
 }
 
 bool is_its_own(const Suspicion& it, const JudgementRules& rules) {
   if (it.own.lost < kLossesMin || it.batches < kBatchesMin) return false;
   if (!stands_out(it.own, it.near, rules.near_candidates)) return false;
-  return it.own.loss() >= kHeavyLoss || it.peers.sent == 0 ||
+  if (it.own.loss() >= kHeavyLoss || it.peers.sent == 0) return true;
+  return it.own.loss() >= kTimesBad * it.peers.loss() &&
          stands_out(it.own, it.peers, rules.peer_candidates);
+}
+
+bool stays_bad(const Suspicion& it) {
+  return chance_of(it.own, it.near) <= kWithdrawn && it.own.loss() > kTimesGood * it.peers.loss();
 }
 
 // The partner with the least losses: what it adds itself is the least.
@@ -86,6 +113,11 @@ std::size_t best_partner(const OneWay& ways) {
 }
 
 }  // namespace
+
+double Lull::evidence() const {
+  const double expected = before.loss() * static_cast<double>(own.sent);
+  return expected * (1 - 1 / kRarer) - static_cast<double>(own.lost) * std::log(kRarer);
+}
 
 Direction Suspicion::direction() const {
   const std::size_t partner = best_partner(one_way);
@@ -122,8 +154,11 @@ void LinkWatch::add(const Observation& seen, const JudgementRules& rules, Instan
   }
   const auto limits = limits_of(rules);
   for (std::size_t i = 0; i < kLevels; ++i) {
-    // What a quick one explains is not counted by the slower ones.
-    if (update((*suspicions_)[i], limits[i], seen, rules, started, now)) break;
+    if (!update((*suspicions_)[i], limits[i], seen, rules, started, now)) continue;
+    // What a quick one explains is not counted by the slower ones; if it is over, nor is what they
+    // had counted before.
+    if (!(*suspicions_)[i]) *suspicions_ = {};
+    break;
   }
   const auto is_there = [](const auto& each) { return each.has_value(); };
   if (std::ranges::none_of(*suspicions_, is_there)) suspicions_.reset();
@@ -143,7 +178,7 @@ bool LinkWatch::update(std::optional<Suspicion>& suspicion, double limit, const 
     return was_bad;
   }
   if (was_bad) {
-    suspicion->is_bad = chance_of(suspicion->own, suspicion->near) <= kWithdrawn;
+    suspicion->is_bad = stays_bad(*suspicion);
   } else {
     suspicion->is_bad = is_its_own(*suspicion, rules);
   }

@@ -35,6 +35,18 @@ struct JudgementRules {
   Duration hold = seconds(1);  // a link without losses for less than this is not yet good again
 };
 
+// A time since which losses are rarer than before.
+struct Lull {
+  Instant since{};
+  Tally before{};  // as `Suspicion::own` was then
+  Tally own{};
+  Tally others{};  // links that it is compared with
+
+  // How much likelier it is that losses have become a third than that they go on as before: the
+  // logarithm of a likelihood ratio, which falls with each loss. At 0 the lull is none.
+  [[nodiscard]] double evidence() const;
+};
+
 // Losses of a link from the first of them on.
 struct Suspicion {
   Instant since{};  // the batch of the first loss
@@ -44,6 +56,7 @@ struct Suspicion {
   Tally near{};
   Tally peers{};
   OneWay one_way{};
+  Lull lull{};
   std::uint32_t batches = 0;  // that have losses
   std::uint64_t sent_until_loss = 0;
   std::uint64_t sent_since_loss = 0;

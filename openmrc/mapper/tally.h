@@ -7,6 +7,11 @@ namespace openmrc::mapper {
 
 // Fewer losses say nothing about a link.
 inline constexpr std::uint64_t kLossesMin = 3;
+// Full queues lose many probes at once, so that links which are as good as each other differ by
+// more than chance. One is bad if it loses so many times what others do, and good again below the
+// second: between them it stays what it was.
+inline constexpr double kTimesBad = 3;
+inline constexpr double kTimesGood = 2;
 
 struct Tally {
   std::uint64_t sent = 0;

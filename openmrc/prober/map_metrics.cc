@@ -16,9 +16,10 @@ using host::MetricType;
 using host::Sample;
 using mapper::BadLink;
 using mapper::MapReport;
+using mapper::SlowLink;
 using mapper::Tally;
 
-constexpr double kNsPerSecond = 1e9;
+double seconds_of(Duration span) { return static_cast<double>(span.raw()) / 1e9; }
 
 bool is_host_link(const fabric::LinkId& link) { return link.kind == fabric::LinkId::Kind::kHost; }
 
@@ -65,6 +66,13 @@ void add_plane(const MapReport& report, Plane plane, std::uint32_t rack,
                      .type = MetricType::kGauge,
                      .labels = {{"plane", number(plane)}},
                      .value = bad});
+  const auto is_of_plane = [&](const SlowLink& each) { return each.link.plane == plane; };
+  samples.push_back(
+      {.name = "openmrc_slow_links",
+       .help = "links on which every packet takes longer, as the mapper of this host finds",
+       .type = MetricType::kGauge,
+       .labels = {{"plane", number(plane)}},
+       .value = static_cast<std::uint64_t>(std::ranges::count_if(report.slow, is_of_plane))});
   samples.push_back({.name = "openmrc_uplinks_visible",
                      .help = "1: the link of this host is good, so it can judge those behind",
                      .type = MetricType::kGauge,
@@ -72,11 +80,25 @@ void add_plane(const MapReport& report, Plane plane, std::uint32_t rack,
                      .value = std::uint64_t{sees_uplinks ? 1U : 0U}});
 }
 
+Labels labels_of(const fabric::LinkId& link) {
+  return {{"plane", number(link.plane)},
+          {"rack", std::to_string(link.rack)},
+          {"tier", tier_of(link)},
+          {"port", std::to_string(link.port)},
+          {"link", fabric::name_of(link)}};
+}
+
+void add_slow(const SlowLink& slow, std::vector<Sample>& samples) {
+  samples.push_back({.name = "openmrc_slow_link_delay_seconds",
+                     .help = "what a slow link takes longer than others, there and back",
+                     .type = MetricType::kGauge,
+                     .labels = labels_of(slow.link),
+                     .value = seconds_of(slow.delay)});
+}
+
 void add_bad(const BadLink& bad, std::vector<Sample>& samples) {
-  const Labels labels{
-      {"plane", number(bad.link.plane)},   {"rack", std::to_string(bad.link.rack)},
-      {"tier", tier_of(bad.link)},         {"port", std::to_string(bad.link.port)},
-      {"link", fabric::name_of(bad.link)}, {"direction", std::string(name_of(bad.direction))}};
+  Labels labels = labels_of(bad.link);
+  labels.emplace_back("direction", std::string(name_of(bad.direction)));
   samples.push_back({.name = "openmrc_bad_link_loss_ratio",
                      .help = "of probes that cross a bad link there and back, recently",
                      .type = MetricType::kGauge,
@@ -94,14 +116,15 @@ void add_bad(const BadLink& bad, std::vector<Sample>& samples) {
                      .help = "how long ago a bad link lost the first of them",
                      .type = MetricType::kGauge,
                      .labels = labels,
-                     .value = static_cast<double>(bad.age.raw()) / kNsPerSecond});
+                     .value = seconds_of(bad.age)});
 }
 
-std::vector<BadLink> worst_of(std::vector<BadLink> bad) {
-  if (bad.size() <= kBadLinksShown) return bad;
-  std::ranges::stable_sort(bad, std::ranges::greater{}, &BadLink::loss);
-  bad.resize(kBadLinksShown);
-  return bad;
+template <class Link, class Badness>
+std::vector<Link> worst_of(std::vector<Link> links, Badness badness) {
+  if (links.size() <= kBadLinksShown) return links;
+  std::ranges::stable_sort(links, std::ranges::greater{}, badness);
+  links.resize(kBadLinksShown);
+  return links;
 }
 
 }  // namespace
@@ -120,7 +143,8 @@ std::vector<Sample> samples_of(const MapReport& report) {
     add_probes(plane, "uplink", report.uplinks[i], samples);
     add_plane(report, plane, rack, samples);
   }
-  for (const BadLink& each : worst_of(report.bad)) add_bad(each, samples);
+  for (const BadLink& each : worst_of(report.bad, &BadLink::loss)) add_bad(each, samples);
+  for (const SlowLink& each : worst_of(report.slow, &SlowLink::delay)) add_slow(each, samples);
   return samples;
 }
 

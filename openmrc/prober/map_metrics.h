@@ -9,8 +9,9 @@
 
 namespace openmrc::prober {
 
-// Links with series of their own: the worst. Fabrics have thousands of them, and a host that is
-// wrong may call all bad; `openmrc_bad_links` counts them in any case.
+// Links with series of their own: the worst of those that lose packets, and of those that are slow.
+// Fabrics have thousands of them, and a host that is wrong may call all bad; `openmrc_bad_links`
+// and `openmrc_slow_links` count them in any case.
 inline constexpr std::size_t kBadLinksShown = 32;
 
 // What an agent's mapper tells monitoring: sums by plane, and its verdicts.

@@ -37,6 +37,7 @@ MapReport report() {
                .seen = {.sent = 20, .lost = 10},
                .age = milliseconds(2500)},
               {.link = own(1), .loss = 0.25, .seen = {.sent = 90, .lost = 45}}};
+  made.slow = {{.link = uplink(1, 2), .delay = microseconds(1500)}};
   return made;
 }
 
@@ -51,6 +52,10 @@ TEST(MapMetrics, HaveSumsByPlaneAndEachVerdict) {
         std::string("openmrc_probes_lost_total{plane=\"1\",tier=\"host\"} 45\n"),
         std::string("openmrc_probes_sent_total{plane=\"0\",tier=\"uplink\"} 90\n"),
         std::string("openmrc_bad_links{plane=\"0\"} 1\n"),
+        std::string("openmrc_slow_links{plane=\"0\"} 0\n"),
+        std::string("openmrc_slow_links{plane=\"1\"} 1\n"),
+        std::string("openmrc_slow_link_delay_seconds{plane=\"1\",rack=\"1\",tier=\"uplink\","
+                    "port=\"2\",link=\"p1.t0-1/up2\"} 0.0015\n"),
         std::string("openmrc_uplinks_visible{plane=\"0\",rack=\"1\"} 1\n"),
         std::string("openmrc_uplinks_visible{plane=\"1\",rack=\"1\"} 0\n"),
         std::string("openmrc_bad_link_loss_ratio") + kLink + "0.5\n",
@@ -64,19 +69,24 @@ TEST(MapMetrics, HaveSumsByPlaneAndEachVerdict) {
 }
 
 // docs/guide/operate.md says so.
-TEST(MapMetrics, Are6APlaneAnd3And4ForEachOfTheWorst32Links) {
+TEST(MapMetrics, Are7APlaneAnd3And5ForEachOfTheWorst32Links) {
   MapReport big = report();
   big.bad.clear();
-  EXPECT_EQ(samples_of(big).size(), 6u * 2 + 3);
+  big.slow.clear();
+  EXPECT_EQ(samples_of(big).size(), 7u * 2 + 3);
   for (std::uint32_t i = 0; i < 1000; ++i) {
     big.bad.push_back({.link = uplink(0, i), .loss = i / 1000.0});
+    big.slow.push_back({.link = uplink(1, i), .delay = milliseconds(i)});
   }
   const auto samples = samples_of(big);
-  EXPECT_EQ(samples.size(), 6u * 2 + 3 + 4 * kBadLinksShown);
+  EXPECT_EQ(samples.size(), 7u * 2 + 3 + 5 * kBadLinksShown);
   const std::string text = host::prometheus_text(samples);
   EXPECT_NE(text.find("openmrc_bad_links{plane=\"0\"} 1000\n"), std::string::npos);
-  EXPECT_NE(text.find("up999\""), std::string::npos);
-  EXPECT_EQ(text.find("up100\""), std::string::npos);
+  EXPECT_NE(text.find("openmrc_slow_links{plane=\"1\"} 1000\n"), std::string::npos);
+  for (const char* link : {"p0.t0-1/up", "p1.t0-1/up"}) {
+    EXPECT_NE(text.find(std::string(link) + "999\""), std::string::npos);
+    EXPECT_EQ(text.find(std::string(link) + "100\""), std::string::npos);
+  }
   // They fit a message of the agent beside the rest.
   EXPECT_LT(text.size(), 32u * 1024);
 }

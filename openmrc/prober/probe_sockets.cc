@@ -116,7 +116,7 @@ Result<ProbeSockets, Error> ProbeSockets::open(datapath::Mode mode, const datapa
   auto udp = open_udp(port, udp_port, dscp);
   if (!udp) return failure(std::move(udp.error()));
   sockets.receive_ = *std::move(udp);
-  if (mode == datapath::Mode::kSrv6) {
+  if (datapath::encapsulates(mode)) {
     auto raw = datapath::open_raw_socket({.mode = mode, .ports = {port}}, port);
     if (!raw) return failure(Error{.what = raw.error().what, .remedy = raw.error().remedy});
     sockets.raw_ = *std::move(raw);

@@ -113,19 +113,12 @@ def problems_of(case, pair, base):
     return [f"{case.name}: {text}" for holds, text in checks if not holds]
 
 
-def spread(pair, figure, form):
-    """The median, and the least and the greatest where they differ from it."""
-    texts = [form.format(value) for value in (pair.lab_median(figure), min(map(figure, pair.lab)),
-                                              max(map(figure, pair.lab)))]
-    return texts[0] if len(set(texts)) == 1 else f"{texts[0]} ({texts[1]} to {texts[2]})"
-
-
 def rows_of(case, pair, line_gbps):
     def both(what, figure, form="{:,.0f}"):
-        return (what, spread(pair, figure, form), form.format(figure(pair.sim)))
+        return (what, markdown.spread(list(map(figure, pair.lab)), form), form.format(figure(pair.sim)))
 
     def only_lab(what, figure, form="{:,.0f}", simulator="not counted"):
-        return (what, spread(pair, figure, form), simulator)
+        return (what, markdown.spread(list(map(figure, pair.lab)), form), simulator)
 
     def by_reason(reason):
         return lambda run: run.details["by_reason"][reason]
@@ -184,16 +177,10 @@ def main():
                                                       options.rate) as lab:
         rows, problems, outcomes = compare(Transfers(options.mrc, lab, folder, options.mib),
                                            options.runs)
-    table = markdown.table(rows)
-    print(table)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(outcomes, file, indent=2)
-    if options.write:
-        markdown.replace_between_markers(options.write, "against_sim", table)
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
+    return markdown.publish(rows, problems, "against_sim", options.write)
 
 
 if __name__ == "__main__":

@@ -176,5 +176,5 @@ if __name__ == "__main__":
     OPTIONS, rest = parser.parse_known_args()
     PROGRAM = os.path.abspath(OPTIONS.hostile)
     SECONDS = 10 if OPTIONS.long else 2
-    RATE = 20000 if OPTIONS.long else 10000
+    RATE = 20000 if OPTIONS.long else 5000
     run_tests(lambda lab: globals().update(LAB=lab), OPTIONS.mrc, "udp", "100mbit", rest)

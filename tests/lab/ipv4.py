@@ -15,7 +15,7 @@ import time
 import unittest
 
 import machine
-from lab import Lab
+from lab import Lab, LabProcesses
 
 HERE = pathlib.Path(__file__).resolve().parent
 SENDER, RECEIVER = "h0", "h2"  # of different racks
@@ -29,23 +29,9 @@ def spaces():
     return [line.split()[0] for line in names.splitlines() if line.startswith(f"mrc-{LAB.name}-")]
 
 
-class Ipv4(unittest.TestCase):
+class Ipv4(LabProcesses, unittest.TestCase):
     def start(self, host, *command):
-        process = LAB.start_program(host, *UNPRIVILEGED, MRC, *command)
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.kill()
-            process.communicate()
-        process.stdout.close()
-
-    def finish(self, process, code=0):
-        text = process.communicate(timeout=RUN_MAX_S)[0]
-        self.assertEqual(process.returncode, code, text)
-        return text
+        return self.kept(LAB.start_program(host, *UNPRIVILEGED, MRC, *command))
 
     def transfer(self, *options):
         """Server and client of a verified transfer, both running."""

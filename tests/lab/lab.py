@@ -46,6 +46,28 @@ class Lab:
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
+class LabProcesses:
+    """For unit tests: processes that are gone when their test is."""
+
+    RUN_MAX_S = 60
+
+    def kept(self, process):
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+        process.stdout.close()
+
+    def finish(self, process, code=0):
+        text = process.communicate(timeout=self.RUN_MAX_S)[0]
+        self.assertEqual(process.returncode, code, text)
+        return text
+
+
 def run_tests(use, mrc, mode, rate, arguments):
     """Runs the unit tests of the program in a lab, which it is given by `use`, and exits."""
     if os.geteuid() != 0:

@@ -8,7 +8,10 @@ reading takes some tens of milliseconds. Without faults, agents are stopped (SIG
 is kept busy, and nothing may be named.
 
 --long is for a machine with hours: 100 trials of each kind with eight hosts, while they send to each other as fast as
-the links allow, after an hour without faults. --each, --kinds, --quiet and --load choose parts of it.
+the links allow, after an hour without faults. --each, --kinds, --quiet and --load choose parts of it. A link in each
+plane is broken at once. That takes 5 to 15 s, most of which is until `mrc map` no longer names them; 0.1 % or a delay may
+take minutes. At the end there is a table by kind: trials, those that named the link, and with its direction, other names that were read
+meanwhile, and the time to the name. --json writes it to a file, with all trials.
 """
 import argparse
 import json
@@ -190,15 +193,15 @@ def corrupt(lab, link, loss):
     return at_t0(lab, link, "egress", loss, f"@nh,{at_byte},8 set 0xa5")
 
 
-def slow_down(lab, link):
-    """Packets that go up take a millisecond longer."""
+def slow_down(lab, link, milliseconds=1):
+    """Packets that go up take so much longer."""
     switch, interface = link.split("/")
     plane, t0 = switch.split(".")
     rack, uplink = t0.split("-")[1], interface.removeprefix("up")
     program = pathlib.Path(__file__).with_name("delay_link.py")
     process = subprocess.Popen(
         [sys.executable, program, f"mrc-{lab.name}-{switch}", interface, f"mrc-{lab.name}-{plane}.t1-{uplink}",
-         f"down{rack}", "1"], stdout=subprocess.PIPE, text=True)
+         f"down{rack}", str(milliseconds)], stdout=subprocess.PIPE, text=True)
     if "delays" not in process.stdout.readline():
         sys.exit("delay_link.py did not start")
 
@@ -225,41 +228,72 @@ def break_link(lab, kind, link):
     return done["done_ns"], lambda: lab.run("heal")
 
 
-def expected_direction(kind, name):
+def right_directions(kind, name):
+    """What may be said of it."""
     if "down" in name.split("/")[1]:
-        return "unknown"  # a host cannot tell those of its own link apart
-    if KINDS[kind][1] in ("corrupt", "slow"):
-        return {"corrupt": "up", "slow": "unknown"}[KINDS[kind][1]]
-    return kind.split("-")[-1] if KINDS[kind][1] == "one-way" else "both"
+        return {"unknown"}  # a host cannot tell those of its own link apart
+    if KINDS[kind][1] == "slow":
+        return {"unknown", "up"}  # a direction comes from losses; the way up may lose some
+    if KINDS[kind][1] == "corrupt":
+        return {"up"}
+    return {kind.split("-")[-1] if KINDS[kind][1] == "one-way" else "both"}
 
 
-def try_fault(lab, network_map, kind, link):
-    """One trial: the link is named, nothing else is, and it is good again after healing."""
-    name = full_name(link, len(network_map.hosts))
-    wanted = expected_direction(kind, name)
-    began, heal = break_link(lab, kind, link)
-    outcome = {"kind": kind, "link": name, "errors": [], "seconds": None, "direction_seconds": None}
+class Trial:
+    """One broken link: whether and when it is named, with its direction, and what else is named meanwhile."""
+
+    def __init__(self, lab, kind, name, link):
+        self.kind, self.name = kind, name
+        self.limit_ns = KINDS[kind][2] * 1_000_000_000
+        self.seconds = self.loss = self.direction_seconds = self.healed_seconds = None
+        self.errors = []
+        self.began, self.heal = break_link(lab, kind, link)
+
+    def look(self, found, at):
+        """Returns whether there is nothing more to wait for."""
+        said = found.get(self.name)
+        if said and self.seconds is None:
+            self.seconds, self.loss = (at - self.began) / 1e9, said["loss"]
+        if said and self.direction_seconds is None and said["direction"] in right_directions(self.kind, self.name):
+            self.direction_seconds = (at - self.began) / 1e9
+        limit = self.began + self.limit_ns * (1 if self.seconds is None else 2)
+        return self.direction_seconds is not None or at > limit
+
+    def end(self, healed_seconds):
+        self.healed_seconds = healed_seconds
+        if self.seconds is None:
+            self.errors.append(f"{self.name} is not named in time")
+        elif self.direction_seconds is None:
+            self.errors.append(f"the direction of {self.name} is not found")
+
+
+def try_faults(lab, network_map, faults):
+    """A link of each plane at most: it is named, nothing else is, and all are good again after healing."""
+    start = time.monotonic_ns()
+    trials, others = [], set()
     try:
-        limit = KINDS[kind][2]
-        named = network_map.until(lambda found: name in found, limit)
-        if named is None:
-            outcome["errors"].append(f"{name} is not named within {limit} s")
-        else:
-            outcome["seconds"] = (named[1] - began) / 1e9
-            outcome["loss"] = named[0][name]["loss"]
-            right = network_map.until(
-                lambda found: found.get(name, {}).get("direction") == wanted, limit)
-            if right is None:
-                outcome["errors"].append(f"direction {wanted} of {name} is not found")
-            else:
-                outcome["direction_seconds"] = (right[1] - began) / 1e9
-                others = set(right[0]) - {name}
-                outcome["errors"] += [f"{other} is named as well" for other in others]
+        for kind, link in faults:
+            trials.append(Trial(lab, kind, full_name(link, len(network_map.hosts)), link))
+
+        def look(found):
+            others.update(set(found) - {trial.name for trial in trials})
+            return all([trial.look(found, time.monotonic_ns()) for trial in trials])
+        network_map.until(look, 2 * max(KINDS[kind][2] for kind, _ in faults))
     finally:
-        heal()
-    if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
-        outcome["errors"].append(f"{network_map.read()} {HEAL_MAX_S} s after healing")
-    return outcome
+        for trial in trials:
+            trial.heal()
+    healed = time.monotonic_ns()
+    good = network_map.until(lambda found: not found, HEAL_MAX_S)
+    for trial in trials:
+        trial.end((good[1] - healed) / 1e9 if good else None)
+    if good is None:
+        trials[0].errors.append(f"{sorted(network_map.read())} {HEAL_MAX_S} s after healing")
+    trials[0].errors += [f"{other} is named as well" for other in sorted(others)]
+    lasted = (time.monotonic_ns() - start) / 1e9
+    return [{"kind": trial.kind, "link": trial.name, "seconds": trial.seconds, "loss": trial.loss,
+             "direction_seconds": trial.direction_seconds, "healed_seconds": trial.healed_seconds,
+             "errors": trial.errors, "others": sorted(others) if trial is trials[0] else [],
+             "trial_seconds": lasted / len(trials)} for trial in trials]
 
 
 def stop_agents(agents, network_map, seconds, rng):
@@ -338,8 +372,21 @@ class Denial:
             time.sleep(0.05)
         return True
 
+    def watch_limits(self, seconds):
+        """Whatever is named meanwhile. An agent names what is worse than its like: the first links that are cut, and
+        none any more when all are."""
+        most, end = [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            denied, all_evs = self.denied()
+            most = max(most, denied, key=len)
+            if any(denied.count(port) > all_evs[port] // 2 for port in all_evs):
+                return [f"with all uplinks bad, denied: {denied} of {all_evs}"]
+            time.sleep(0.05)
+        print(f"deny      all uplinks of the rack: at most {len(most)} of {sum(all_evs.values())} EVs")
+        return []
+
     def check(self):
-        """A lossy link of the host costs half of a plane, all links together half of each; an agent
+        """A lossy link of the host costs half of a plane, all links together at most half of each; an agent
         that is killed lifts what it denied when it runs again."""
         errors = []
         self.lab.run("cut", "h0/p2", "--silent", "--loss", "20%")
@@ -356,42 +403,61 @@ class Denial:
         for plane in range(PLANES):
             for uplink in range(UPLINKS):
                 self.lab.run("cut", f"p{plane}.t0-0/up{uplink}", "--silent")
-        time.sleep(5)
-        denied, all_evs = self.denied()
-        if not denied or any(denied.count(port) > all_evs[port] // 2 for port in all_evs):
-            errors.append(f"with all uplinks bad, denied: {denied} of {all_evs}")
-        print(f"deny      all uplinks of the rack: {len(denied)} of {sum(all_evs.values())} EVs")
+        errors += self.watch_limits(5)
         self.lab.run("heal")
         if not self.until(lambda denied: not denied, HEAL_MAX_S):
             errors.append(f"after healing, denied: {self.denied()[0]}")
         return errors
 
 
-def random_trial(rng, kind, hosts):
-    plane = f"p{rng.randrange(PLANES)}"
+def random_fault(rng, kind, hosts, plane):
     if KINDS[kind][1] not in ("one-way", "corrupt", "slow") and rng.random() < 0.3:
-        return kind, f"h{rng.randrange(hosts)}/{plane}"
-    return kind, f"{plane}.t0-{rng.randrange(RACKS)}/up{rng.randrange(UPLINKS)}"
+        return kind, f"h{rng.randrange(hosts)}/p{plane}"
+    return kind, f"p{plane}.t0-{rng.randrange(RACKS)}/up{rng.randrange(UPLINKS)}"
+
+
+def random_faults(rng, kind, hosts, count):
+    """One in each plane at once. What delays a link takes a processor, so that it is alone."""
+    planes = 1 if KINDS[kind][1] == "slow" else PLANES
+    first = rng.randrange(PLANES)
+    return [[random_fault(rng, kind, hosts, (first + i + plane) % PLANES) for plane in range(min(planes, count - i))]
+            for i in range(0, count, planes)]
 
 
 def print_trial(one):
     times = [f"{one[key]:6.2f} s" if one[key] is not None else "  never"
-             for key in ("seconds", "direction_seconds")]
-    loss = f"{one['loss'] * 100:5.1f} %" if "loss" in one else "      -"
+             for key in ("seconds", "direction_seconds", "healed_seconds")]
+    loss = f"{one['loss'] * 100:5.1f} %" if one["loss"] is not None else "      -"
     print(f"{one['kind']:9} {one['link']:15} named {times[0]}  direction {times[1]}  loss {loss}  "
-          + "; ".join(one["errors"]))
+          f"good again {times[2]}  " + "; ".join(one["errors"]))
     sys.stdout.flush()
 
 
-def print_summary(outcomes):
-    print(f"{'kind':9} {'trials':>6} {'wrong':>6} {'median':>8} {'worst':>8}")
+def summary_of(outcomes):
+    """By kind, what the table shows."""
+    rows = []
     for kind in KINDS:
         of_kind = [one for one in outcomes if one["kind"] == kind]
+        if not of_kind:
+            continue
         times = sorted(one["seconds"] for one in of_kind if one["seconds"] is not None)
-        if times:
-            wrong = sum(bool(one["errors"]) for one in of_kind)
-            print(f"{kind:9} {len(of_kind):6} {wrong:6} {times[len(times) // 2]:6.2f} s "
-                  f"{times[-1]:6.2f} s")
+        rows.append({"kind": kind, "trials": len(of_kind), "named": len(times),
+                     "direction": sum(one["direction_seconds"] is not None for one in of_kind),
+                     "others": sum(len(one["others"]) for one in of_kind),
+                     "median_seconds": times[len(times) // 2] if times else None,
+                     "max_seconds": times[-1] if times else None,
+                     "trial_seconds": sum(one["trial_seconds"] for one in of_kind) / len(of_kind)})
+    return rows
+
+
+def print_summary(rows):
+    print(f"{'kind':9} {'trials':>6} {'named':>6} {'direction':>9} {'other names':>11} {'median':>9} {'max':>9} "
+          f"{'a trial':>8}")
+    for row in rows:
+        times = [f"{row[key]:7.2f} s" if row[key] is not None else "        -"
+                 for key in ("median_seconds", "max_seconds")]
+        print(f"{row['kind']:9} {row['trials']:6} {row['named']:6} {row['direction']:9} {row['others']:11} "
+              f"{times[0]} {times[1]} {row['trial_seconds']:6.1f} s")
 
 
 def parse_arguments():
@@ -400,11 +466,13 @@ def parse_arguments():
     parser.add_argument("--mrcd", required=True)
     parser.add_argument("--mode", default="srv6", choices=["srv6", "usid"])
     parser.add_argument("--long", action="store_true", help="100 trials of each kind, under load, and a quiet hour")
-    parser.add_argument("--each", type=int, help="so many random trials of each kind")
+    parser.add_argument("--each", type=int,
+                        help="so many random trials of each kind, one in each plane at once")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--quiet", type=int, help="seconds without faults, with agents that are stopped")
     parser.add_argument("--load", action="store_true", help="eight hosts, which send to each other meanwhile")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="the summary and all trials, for programs")
     options = parser.parse_args()
     options.load = options.load or options.long
     if options.quiet is None:
@@ -422,10 +490,15 @@ def check_lab(lab, agents, network_map, faults, options):
     if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
         return [*wrong, f"{network_map.read()}, which do not end"]
     outcomes = []
-    for kind, link in faults:
-        outcomes.append(try_fault(lab, network_map, kind, link))
-        print_trial(outcomes[-1])
-    print_summary(outcomes)
+    for together in faults:
+        for one in try_faults(lab, network_map, together):
+            outcomes.append(one)
+            print_trial(one)
+    rows = summary_of(outcomes)
+    print_summary(rows)
+    if options.json:
+        options.json.write_text(json.dumps({"false_verdicts": false_verdicts, "kinds": rows, "trials": outcomes},
+                                           indent=1) + "\n", encoding="utf-8")
     wrong += [f"without faults, {name} is named" for name in false_verdicts]
     return wrong + [error for one in outcomes for error in one["errors"]]
 
@@ -437,9 +510,10 @@ def main():
         return 77
     rng = random.Random(options.seed)
     hosts = [f"h{i}" for i in range(HOSTS_LONG if options.load else HOSTS)]
-    faults = SHORT
+    faults = [[one] for one in SHORT]
     if options.each is not None:
-        faults = [random_trial(rng, kind, len(hosts)) for _ in range(options.each) for kind in options.kinds]
+        faults = [faults_together for kind in options.kinds
+                  for faults_together in random_faults(rng, kind, len(hosts), options.each)]
     with tempfile.TemporaryDirectory() as folder, \
             Lab(options.mrc, options.mode, RATE_LOADED if options.load else RATE, "--planes", str(PLANES), "--t0",
                 str(RACKS), "--t1", str(UPLINKS), "--hosts", str(len(hosts)), name="map") as lab, \

@@ -5,7 +5,7 @@
 It runs on one of them, with the rules of examples/prometheus, and reaches the others by the lab's
 management network. What it has recorded must name the host and the plane, its counters
 must not go back when a job is killed, and its alert must fire. Of a link between switches that loses
-packets, its rules must name the same link and direction as `mrc map`.
+packets, and of one on which every packet takes longer, its rules must name the same link as `mrc map`.
 
     metrics.py --mrc build/dev/tools/mrc --mrcd build/dev/tools/mrcd
 """
@@ -23,17 +23,19 @@ import unittest
 import urllib.parse
 
 import lab as labs
+from mapper import slow_down
 
 RULES = pathlib.Path(__file__).resolve().parents[2] / "examples/prometheus"
 HOSTS = ["h0", "h1", "h2", "h3"]
 PAIRS = {"h0": "h2", "h1": "h3"}
 WATCHER = "h3"  # where Prometheus runs
 PLANES = 4
-JOB_S = 110
+JOB_S = 150
 SOON_S = 30
 PORT = 9917
 LOSS = 0.05
 LINK = "p3.t0-0/up1"
+SLOW_LINK, SLOW_MS = "p2.t0-1/up0", 20  # longer than a full queue takes
 PROBES = 100  # rounds a second
 
 
@@ -130,12 +132,11 @@ class MetricsTest(Watched):
             print(f"{host}: {sum(not line.startswith('#') for line in text.splitlines())} series")
 
     def mapped(self):
-        """What `mrc map` says of links that lose packets, by name and direction."""
+        """What `mrc map` says of bad links, by name and direction."""
         done = subprocess.run(self.lab.command("exec", WATCHER, "--", "mrc", "map", "--json",
                                                *map(address_of, HOSTS)),
                               capture_output=True, text=True, timeout=60, check=False)
-        return {(bad["name"], bad["direction"]): bad for bad in json.loads(done.stdout)["bad"]
-                if bad["lost"] > 0}
+        return {(bad["name"], bad["direction"]): bad for bad in json.loads(done.stdout)["bad"]}
 
     def check_link_between_switches(self, others):
         """Beside others that are bad."""
@@ -147,7 +148,7 @@ class MetricsTest(Watched):
         cut = time.monotonic()
         wait_for_names(f"{LINK} named", others | {(LINK, "both")})
         print(f"{LINK} named by Prometheus after {time.monotonic() - cut:.1f} s")
-        mapped = self.mapped()
+        mapped = {key: bad for key, bad in self.mapped().items() if bad["lost"] > 0}
         self.assertEqual(set(mapped), others | {(LINK, "both")}, mapped)
         top = json.loads(run(*self.lab.command("exec", "h1", "--", "mrc", "top", "--once", "--json")))
         self.assertEqual([bad["link"] for bad in top["worst_links"]], [LINK], "by the agent's socket")
@@ -155,6 +156,28 @@ class MetricsTest(Watched):
                       lambda found: (LINK,) in found, labels=("element",))
         self.lab.run("heal", LINK)
         wait_for_names("good again", others)
+
+    def check_slow_link(self):
+        """It is named, with its delay, until it is healed. On a machine whose processors are taken away the host
+        link of a job's receiver, full all the time, was named as well, with less: not understood yet."""
+        def slowest(delays):
+            return max(delays, key=delays.get, default=None)
+        heal = slow_down(self.lab, SLOW_LINK, SLOW_MS)
+        began = time.monotonic()
+        try:
+            named = self.wait_for(f"{SLOW_LINK} slow", "element:openmrc_slow_element_delay_seconds:median",
+                                  lambda found: slowest(found) == (SLOW_LINK,), 2 * SOON_S, labels=("element",))
+            print(f"{SLOW_LINK} slow in Prometheus after {time.monotonic() - began:.1f} s: {named[SLOW_LINK,]:.4f} s")
+            slow = {name: bad["delay_seconds"] for (name, _), bad in self.mapped().items() if bad["lost"] == 0}
+            self.assertEqual(slowest(slow), SLOW_LINK, slow)
+            for delay in (named[SLOW_LINK,], slow[SLOW_LINK]):
+                self.assertAlmostEqual(delay, SLOW_MS / 1e3, delta=SLOW_MS / 2e3)
+            self.wait_for("an alert for it", 'ALERTS{alertname="OpenmrcSlowLink"}',
+                          lambda found: (SLOW_LINK,) in found, labels=("element",))
+        finally:
+            heal()
+        self.wait_for("not slow any more", "element:openmrc_slow_element_delay_seconds:median",
+                      lambda found: (SLOW_LINK,) not in found, 2 * SOON_S, labels=("element",))
 
     def test_prometheus_sees_who_loses_and_whose_port_is_down(self):
         jobs = self.start_jobs()
@@ -190,6 +213,7 @@ class MetricsTest(Watched):
                            [("h1", "0")], 0)
 
         self.check_link_between_switches({("p1.t0-0/down0", "unknown")})
+        self.check_slow_link()
         self.wait_for("the alert firing",
                       'ALERTS{alertname="OpenmrcPortDown",alertstate="firing"}',
                       lambda found: set(found) == {("h0", "1")}, 75)

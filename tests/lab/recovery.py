@@ -188,7 +188,7 @@ def run_once(options, measure):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mrc", required=True)
-    parser.add_argument("--mode", default="srv6", choices=["srv6", "usid", "udp"])
+    parser.add_argument("--mode", default="srv6", choices=["srv6", "usid", "udp", "xdp"])
     parser.add_argument("--planes", type=int, default=4, choices=range(2, 17), metavar="N")
     parser.add_argument("--ip", default="6", choices=["4", "6"], help="4 goes with --mode udp")
     parser.add_argument("--from", dest="source", default="lab", choices=["lab", "iproute2", "frr"],

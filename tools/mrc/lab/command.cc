@@ -26,6 +26,7 @@
 #include "tools/mrc/lab/cli.h"
 #include "tools/mrc/lab/demo/command.h"
 #include "tools/mrc/lab/fault_command.h"
+#include "tools/mrc/lab/incident_command.h"
 #include "tools/mrc/lab/view.h"
 
 namespace openmrc::tools {
@@ -109,11 +110,14 @@ void add_up(CLI::App& parent, int& exit_code) {
   command->add_option("--ip", options->ip, "IP version, 4 or 6; default 6. 4: no IPv6 at all")
       ->check(CLI::IsMember({4, 6}))
       ->type_name("VERSION");
-  command->add_option("--mode", options->mode, "Transport mode of hosts: srv6, usid or udp")
-      ->check(CLI::IsMember({"srv6", "usid", "udp"}))
+  command->add_option("--mode", options->mode, "Transport mode of hosts: srv6, usid, udp or xdp")
+      ->check(CLI::IsMember({"srv6", "usid", "udp", "xdp"}))
       ->type_name("MODE");
-  command->add_option("--switch", options->switches, "Forwarding: kernel or soft")
-      ->check(CLI::IsMember({"kernel", "soft"}))
+  command
+      ->add_option(
+          "--switch", options->switches,
+          "Forwarding: kernel, soft, or soft-outer, which marks and trims as hardware does")
+      ->check(CLI::IsMember({"kernel", "soft", "soft-outer"}))
       ->type_name("KIND");
   command
       ->add_option("--from", options->source,
@@ -285,6 +289,7 @@ void add_lab_command(CLI::App& app, int& exit_code) {
   add_views(*command, exit_code);
   add_exec(*command, exit_code);
   add_fault_commands(*command, exit_code);
+  add_incident_command(*command, exit_code);
   add_capture_command(*command, exit_code);
   add_list(*command);
   add_down(*command, exit_code);
