@@ -8,6 +8,7 @@
 #include "openmrc/base/check.h"
 #include "openmrc/sim/engine/connections.h"
 #include "openmrc/sim/engine/engine.h"
+#include "openmrc/sim/job_records.h"
 #include "openmrc/sim/mrc/ev_sets.h"
 #include "openmrc/sim/mrc/mrc_host.h"
 #include "openmrc/sim/network/network.h"
@@ -54,11 +55,12 @@ class Hosts : public HostMaker {
   // Of all connections.
   [[nodiscard]] virtual std::uint64_t evs() const = 0;
 
+  [[nodiscard]] const Connections& connections() const { return connections_; }
+
  protected:
   [[nodiscard]] virtual std::unique_ptr<Host> make_host(fabric::HostIndex host,
                                                         std::unique_ptr<Program> program) const = 0;
   [[nodiscard]] const Network& network() const { return network_; }
-  [[nodiscard]] const Connections& connections() const { return connections_; }
 
  private:
   const Network& network_;
@@ -159,6 +161,19 @@ void take(RunResult& result, Stats&& stats) {
   });
 }
 
+// Hosts, connections and links of which there will be samples.
+std::uint64_t things_in(const SeriesSettings& settings, const Network& network,
+                        const Connections& connections) {
+  std::uint64_t things = settings.hosts.size();
+  for (const fabric::HostIndex host : settings.hosts) things += connections.outgoing(host).size();
+  return things + (settings.busiest > 0 ? directed_links(network.fabric()) : settings.links.size());
+}
+
+void gather_series(Exchange& exchange, Series& series) {
+  const std::vector<std::string> parts = exchange.gather(series.to_bytes());
+  for (std::size_t i = 1; i < parts.size(); ++i) series.merge(Series::from_bytes(parts[i]));
+}
+
 // Rank 0 gets what all have counted.
 void gather(Exchange& exchange, Stats& stats, Picoseconds& end) {
   end = Picoseconds(-exchange.least(-end.raw()));
@@ -166,13 +181,24 @@ void gather(Exchange& exchange, Stats& stats, Picoseconds& end) {
   for (std::size_t i = 1; i < parts.size(); ++i) stats.merge(Stats::from_bytes(parts[i]));
 }
 
-}  // namespace
+// What a run gives besides its result, as far as somebody asks for it.
+struct Extras {
+  RunCost* cost = nullptr;
+  const SeriesSettings* settings = nullptr;
+  Series* series = nullptr;
+};
 
-RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost) {
+RunResult run_whole_scenario(const Scenario& scenario, const RunOptions& options,
+                             const Extras& extras) {
   const Network network(scenario);
   const auto workload = make_workload(scenario.workload, network.fabric(), scenario.seed);
   const auto hosts = make_hosts(network, *workload);
   Engine engine(network, *hosts, options);
+  if (extras.series != nullptr) {
+    const std::size_t most =
+        series_samples_max(things_in(*extras.settings, network, hosts->connections()));
+    engine.record_series(*extras.settings, std::max(most, kSeriesSamplesMin));
+  }
   engine.run();
 
   RunResult result = describe(scenario, network);
@@ -182,8 +208,32 @@ RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost
   Stats stats = engine.take_stats();
   if (options.exchange != nullptr) gather(*options.exchange, stats, result.end);
   take(result, std::move(stats));
-  if (cost != nullptr) *cost = engine.cost();
+  if (const auto* list = std::get_if<JobList>(&scenario.workload)) {
+    split_jobs(*list, scenario.seed, result);
+  }
+  if (extras.cost != nullptr) *extras.cost = engine.cost();
+  if (extras.series == nullptr) return result;
+  *extras.series = engine.take_series();
+  if (options.exchange != nullptr) gather_series(*options.exchange, *extras.series);
+  extras.series->finish(*extras.settings);
+  extras.series->evs = result.evs;
   return result;
+}
+
+}  // namespace
+
+RunResult run(const Scenario& scenario, const RunOptions& options, RunCost* cost) {
+  return run_whole_scenario(scenario, options, {.cost = cost});
+}
+
+SampledRun run_sampled(const Scenario& scenario, const RunOptions& options,
+                       const SeriesSettings& settings) {
+  SampledRun sampled;
+  sampled.result =
+      run_whole_scenario(scenario, options, {.settings = &settings, .series = &sampled.series});
+  sampled.series.host_link_bits_per_second = scenario.shape.host_link_bits_per_second;
+  sampled.series.uplink_bits_per_second = scenario.shape.uplink_bits_per_second;
+  return sampled;
 }
 
 }  // namespace openmrc::sim

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "openmrc/fabric/names.h"
 #include "openmrc/sim/network/packet_size.h"
 
 namespace openmrc::sim {
@@ -60,6 +64,108 @@ TEST(Simulation, CarriesALongFlowAtLineRate) {
   EXPECT_LT(static_cast<double>(result.end.raw()), ideal * 1.03);
   EXPECT_GT(static_cast<double>(result.end.raw()), ideal) << "no faster than the wires";
   EXPECT_EQ(result.totals.retransmissions, 0U);
+}
+
+Scenario slow_devices() {
+  Scenario scenario = small_fabric();
+  scenario.switches.latency = us(1);
+  scenario.nics = {.send_latency = us(2), .receive_latency = us(3), .pcie_latency = us(4)};
+  return scenario;
+}
+
+Picoseconds first_flow(Scenario scenario, bool same_rack, std::uint64_t bytes) {
+  scenario.workload = one_flow(0, same_rack ? 1 : 15, bytes);
+  const RunResult result = run(scenario, {});
+  EXPECT_TRUE(result.finished);
+  return result.flows.at(0).end - result.flows[0].start;
+}
+
+// The message and its acknowledgement pass all devices; the program posts and is told.
+TEST(Simulation, AddsTheLatencyOfEveryDevice) {
+  for (const bool same_rack : {true, false}) {
+    const Picoseconds without = first_flow(small_fabric(), same_rack, 4096);
+    const Picoseconds with = first_flow(slow_devices(), same_rack, 4096);
+    const int switches = same_rack ? 1 : 3;
+    EXPECT_EQ(with - without, us(2 * (4 + 2 + 3 + switches))) << same_rack;
+  }
+}
+
+// Only the first 128 bytes of a packet are waited for in a switch.
+TEST(Simulation, PassesPacketsThroughWhileTheyArrive) {
+  for (const bool same_rack : {true, false}) {
+    Scenario scenario = small_fabric();
+    const Picoseconds stored = first_flow(scenario, same_rack, 4096);
+    scenario.switches.cut_through = true;
+    const Picoseconds passed = first_flow(scenario, same_rack, 4096);
+    const std::uint32_t answer = kOutside + static_cast<std::uint32_t>(wire::kAethSize);
+    const std::int64_t spared = (write_size(4096, true) - 128 + answer - 128) * 80;
+    EXPECT_EQ((stored - passed).raw(), spared * (same_rack ? 1 : 3)) << same_rack;
+  }
+}
+
+// Bytes that come more slowly than they are to leave cannot pass through.
+TEST(Simulation, StoresPacketsThatGoOnFaster) {
+  Scenario scenario = small_fabric();
+  scenario.shape.uplink_bits_per_second = 2 * scenario.shape.host_link_bits_per_second;
+  const Picoseconds stored = first_flow(scenario, false, 4096);
+  scenario.switches.cut_through = true;
+  const Picoseconds passed = first_flow(scenario, false, 4096);
+  const std::uint32_t answer = kOutside + static_cast<std::uint32_t>(wire::kAethSize);
+  // The first switch has the whole packet; those behind it pass it on at 40 ps a byte.
+  EXPECT_EQ((stored - passed).raw(), (write_size(4096, true) - 128 + answer - 128) * 40 * 2);
+}
+
+// Fifteen hosts send to one, on switches with one buffer for all ports.
+Scenario shared_buffer_incast() {
+  Scenario scenario = small_fabric();
+  scenario.shape.planes = 1;
+  scenario.transport = RcTransport{};
+  scenario.switches = {.trimming = false, .pfc = true, .ecn_on_last_hop = true};
+  scenario.switches.buffer_bytes = 600'000;
+  Incast incast{.target = 0, .bytes = 300'000};
+  for (std::uint32_t host = 1; host < 16; ++host) incast.senders.push_back(host);
+  scenario.workload = incast;
+  return scenario;
+}
+
+TEST(Simulation, LosesNothingWithHeadroomForWhatIsOnItsWay) {
+  const RunResult result = run(shared_buffer_incast(), {});
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(check_packet_accounting(result.totals), "");
+  EXPECT_EQ(result.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
+  EXPECT_EQ(result.totals.retransmissions, 0U);
+}
+
+TEST(Simulation, LosesPacketsWithoutHeadroomOrPauses) {
+  Scenario scenario = shared_buffer_incast();
+  scenario.switches.headroom_bytes = 1;
+  const RunResult tight = run(scenario, {});
+  EXPECT_GT(tight.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
+  EXPECT_EQ(check_packet_accounting(tight.totals), "");
+  scenario = shared_buffer_incast();
+  scenario.switches.pfc = false;
+  const RunResult lossy = run(scenario, {});
+  EXPECT_GT(lossy.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
+  EXPECT_EQ(check_packet_accounting(lossy.totals), "");
+}
+
+// Queues grow to what alpha leaves them, and trimming begins there.
+TEST(Simulation, LetsAQueueHaveItsPartOfASharedBuffer) {
+  const auto longest = [](std::uint32_t alpha_percent) {
+    Scenario scenario = shared_buffer_incast();
+    scenario.transport = small_fabric().transport;
+    scenario.switches = {.buffer_bytes = 1'000'000, .alpha_percent = alpha_percent};
+    const RunResult result = run(scenario, {});
+    EXPECT_TRUE(result.finished);
+    EXPECT_GT(result.totals.packets_trimmed, 0U);
+    std::uint64_t most = 0;
+    for (const Bucket& bucket : result.buckets) {
+      most = std::max(most, bucket.queue_max_bytes[static_cast<std::size_t>(PortKind::kT0Down)]);
+    }
+    return most;
+  };
+  EXPECT_NEAR(static_cast<double>(longest(25)), 200'000, 5'000) << "a fifth: alpha / (1 + alpha)";
+  EXPECT_NEAR(static_cast<double>(longest(10)), 90'909, 5'000);
 }
 
 // Programs wait for room, as those that get ENOMEM do.
@@ -153,11 +259,26 @@ TEST(Simulation, LosesNothingWithPauses) {
   EXPECT_EQ(check_packet_accounting(paused.totals), "");
   EXPECT_EQ(paused.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
   EXPECT_EQ(paused.totals.retransmissions, 0U);
+  EXPECT_GT(paused.totals.pauses, 0U);
   EXPECT_EQ(run(scenario, {.threads = 3}), paused);
 
   scenario.switches.pfc = false;
   const RunResult unpaused = run(scenario, {});
   EXPECT_GT(unpaused.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
+  EXPECT_EQ(unpaused.totals.pauses, 0U);
+}
+
+// A host with MRC sends nothing while it is paused, and takes pauses for nothing else.
+TEST(Simulation, PausesHostsOfEveryTransport) {
+  Scenario scenario = small_fabric();
+  scenario.switches = {.trimming = false, .ecn = false, .pfc = true};
+  Incast incast{.target = 0, .bytes = 1 << 20};
+  for (std::uint32_t host = 1; host < 16; ++host) incast.senders.push_back(host);
+  scenario.workload = incast;
+  const RunResult paused = run(scenario, {});
+  EXPECT_TRUE(paused.finished);
+  EXPECT_EQ(check_packet_accounting(paused.totals), "");
+  EXPECT_EQ(paused.totals.packets_lost[static_cast<std::size_t>(Loss::kDataFull)], 0U);
 }
 
 TEST(Simulation, LeavesALostPlaneAndComesBackToIt) {
@@ -177,6 +298,74 @@ TEST(Simulation, LeavesALostPlaneAndComesBackToIt) {
   EXPECT_EQ(bytes(400, 2), 0U);
   EXPECT_GT(bytes(900, 2), bytes(150, 2) / 2);
   EXPECT_GT(bytes(400, 1), bytes(150, 1) * 9 / 10) << "the other planes go on";
+}
+
+// Two hosts of other racks send to one; one of its links is cut on the way.
+Scenario sampled_scenario() {
+  Scenario scenario = small_fabric();
+  scenario.workload = FlowList{
+      .flows = {{.from = 0, .to = 15, .bytes = 4 << 20}, {.from = 4, .to = 15, .bytes = 4 << 20}}};
+  scenario.faults.push_back({.link = {.kind = fabric::LinkId::Kind::kUplink, .plane = Plane(1)},
+                             .from = us(40),
+                             .down = true});
+  return scenario;
+}
+
+const SeriesSettings kSampled{
+    .every = us(10), .hosts = {fabric::HostIndex(0), fabric::HostIndex(15)}, .busiest = 12};
+
+TEST(Simulation, IsTheSameWithASeriesAndWithout) {
+  const Scenario scenario = sampled_scenario();
+  const SampledRun sampled = run_sampled(scenario, {}, kSampled);
+  EXPECT_EQ(sampled.result, run(scenario, {}));
+  EXPECT_EQ(run_sampled(scenario, {.threads = 3}, kSampled).series, sampled.series);
+}
+
+TEST(Simulation, SamplesWhatTheResultSays) {
+  const SampledRun sampled = run_sampled(sampled_scenario(), {}, kSampled);
+  const Series& series = sampled.series;
+  const Totals& totals = sampled.result.totals;
+  ASSERT_GT(series.times.size(), 15U);
+  EXPECT_EQ(series.times[0], us(10));
+  EXPECT_GE(series.times.back(), sampled.result.end);
+  const FabricSample& end = series.fabric.back();
+  EXPECT_EQ(end.payload_bytes, totals.payload_bytes_arrived);
+  EXPECT_EQ(end.retransmissions, totals.retransmissions);
+  EXPECT_EQ(end.marked, totals.packets_marked);
+  EXPECT_GT(end.retransmissions, 0U) << "of what was on the link";
+  // Long before its end, the connections are at full speed.
+  const FabricSample& middle = series.fabric[series.times.size() / 2];
+  EXPECT_EQ(middle.transport.connections, 2U);
+  EXPECT_GE(middle.transport.rtt_max_ns, 4'000U);
+  EXPECT_GE(middle.transport.window_min_bytes, 4'096U);
+}
+
+TEST(Simulation, SamplesHostsConnectionsAndLinks) {
+  const SampledRun sampled = run_sampled(sampled_scenario(), {}, kSampled);
+  const Series& series = sampled.series;
+  ASSERT_EQ(series.hosts.size(), 2U);
+  EXPECT_EQ(series.hosts[0].samples.back().payload_bytes, 0U) << "it only sends";
+  EXPECT_EQ(series.hosts[1].samples.back().payload_bytes, 8U << 20);
+  ASSERT_EQ(series.connections.size(), 1U);
+  EXPECT_EQ(series.connections[0].key, (Connection{fabric::HostIndex(0), fabric::HostIndex(15)}));
+  const auto& evs = series.connections[0].samples.back().evs;
+  EXPECT_EQ(std::accumulate(evs.begin(), evs.end(), std::uint64_t{0}), 32U);
+  EXPECT_LT(evs[0], 32U) << "those of the link that was cut";
+  // Twelve are busy: the receiver's four links, and those of the two senders.
+  ASSERT_EQ(series.links.size(), 12U);
+  std::uint64_t received = 0;
+  for (const auto& link : series.links) {
+    EXPECT_GT(link.samples.back().sent_bytes, 1U << 20) << fabric::name_of(link.key.link);
+    if (link.key.upward || link.key.link.kind != fabric::LinkId::Kind::kHost) continue;
+    received += link.samples.back().sent_bytes;
+  }
+  EXPECT_GT(received, 8U << 20) << "with headers";
+}
+
+TEST(Simulation, SamplesAtWholeWindows) {
+  SeriesSettings settings{.every = Picoseconds(10'000'001)};
+  const Series series = run_sampled(sampled_scenario(), {}, settings).series;
+  EXPECT_EQ(series.every, Picoseconds(10'500'000)) << "the wire takes 500 ns";
 }
 
 }  // namespace

@@ -12,8 +12,10 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("scenario.cc", "scenario_workload.cc", "scenario_fault_section.cc")
+SOURCES = ("scenario.cc", "scenario_workload.cc", "scenario_training.cc", "scenario_trace.cc", "scenario_jobs.cc",
+           "scenario_devices.cc", "scenario_fault_section.cc", "scenario_failure_section.cc", "fault_fields.cc")
 READ = re.compile(r'(?:Field::\w+\(|\.(?:require|find|elements|for_each_table)\(|->require\(|read_one_host\(\w+, )"(\w+)"')
+THRESHOLD = re.compile(r'read_threshold\(section, "(\w+)"')  # by bytes or by time
 LIST = re.compile(r"key : \{([^}]*)\}")
 SECTION = re.compile(r'(?:section|for_each_table)\("(\w+)"')
 NAME = re.compile(r"`(\w+)`")
@@ -22,7 +24,8 @@ NAME = re.compile(r"`(\w+)`")
 def keys_read():
     text = "".join((ROOT / "openmrc/sim/scenario" / name).read_text(encoding="utf-8") for name in SOURCES)
     listed = [name for names in LIST.findall(text) for name in re.findall(r'"(\w+)"', names)]
-    return {*READ.findall(text), *listed}, set(SECTION.findall(text))
+    thresholds = [f"{name}_{unit}" for name in THRESHOLD.findall(text) for unit in ("bytes", "time")]
+    return {*READ.findall(text), *listed, *thresholds}, set(SECTION.findall(text))
 
 
 def keys_of_tables(text):
@@ -56,7 +59,7 @@ class ScenarioKeys(unittest.TestCase):
 
     def test_every_section_has_its_heading(self):
         headings = set(re.findall(r"^## `\[+(\w+)\]+`", self.text, re.MULTILINE))
-        self.assertEqual(headings, {"fabric", "transport", "switches", "workload", "fault"})
+        self.assertEqual(headings, {"fabric", "transport", "switches", "nics", "workload", "job", "fault", "failures"})
         self.assertLessEqual(headings, self.sections)
 
     def test_every_key_of_the_document_is_in_the_code(self):

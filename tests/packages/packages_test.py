@@ -41,6 +41,8 @@ WHERE = {
                       f"{LIBRARIES}/openmrc/libibverbs-system.so.1",
                       f"{LIBRARIES}/openmrc/stub/libibverbs-system.so.1",
                       f"{LIBRARIES}/openmrc/libopenmrc-sysfs.so.0"),
+    "python3-openmrc": ("usr/lib/python3/dist-packages/openmrc/sim/__init__.py",
+                        "usr/lib/python3/dist-packages/openmrc/sim/_sim.cpython-311-x86_64-linux-gnu.so"),
     "libmrc-dev": ("usr/include/mrc.h", "usr/include/mrc_ctl.h", f"{LIBRARIES}/libmrc.so",
                    f"{LIBRARIES}/libnv_mrc.so", f"{LIBRARIES}/libmrc-ctl.so",
                    f"{LIBRARIES}/pkgconfig/libmrc.pc",
@@ -126,7 +128,8 @@ class Bare(unittest.TestCase):
         # What they depend on comes first, so that what is left at the end is theirs.
         machine.install("systemd", "libibverbs-dev", "iproute2", "nftables", "procps", "libfmt-dev",
                         "libisal-dev", "libssl-dev", "libtomlplusplus-dev", "nlohmann-json3-dev",
-                        "libmicrohttpd12", "libprometheus-cpp-core1.0")
+                        "libmicrohttpd12", "libprometheus-cpp-core1.0", "libxdp-dev", "libbpf-dev",
+                        "python3")
         before = machine.files()
         machine.install(deb(*WHERE))
         for package, files in WHERE.items():
@@ -134,6 +137,7 @@ class Bare(unittest.TestCase):
             for file in files:
                 self.assertIn("/" + file, listed, package)
                 machine.run(f"test -e /{file}")
+        self.assert_python_simulates(machine)
         self.assert_mrcd_is_hardened(machine)
         with machine.booted() as booted:
             self.assert_mrcd_works(booted)
@@ -142,6 +146,17 @@ class Bare(unittest.TestCase):
             self.assertEqual(booted.run("systemctl is-active mrcd.service || true"), "inactive\n")
             left = booted.files() - before
         self.assertEqual(left, {"/etc/openmrc/openmrc.toml"})  # the administrator's
+
+    def assert_python_simulates(self, machine):
+        said = machine.run("""python3 -B - <<'END'
+from openmrc import sim
+run = sim.load("/usr/share/openmrc/scenarios/many-faults.toml").run(series="10 us", series_links=2)
+print(run, run.series_csv.count("\\n"))
+run.save("/tmp/run.json")
+END
+mrc sim run /tmp/run.json 2>&1; rm /tmp/run.json""")
+        self.assertRegex(said, r"^<openmrc\.sim\.Result many-faults \(mrc\), seed 7, finished after [\d.]+ us> \d+\n")
+        self.assertIn("the same result as in /tmp/run.json", said)
 
     def assert_mrcd_is_hardened(self, machine):
         machine.run("systemd-analyze verify --man=no mrcd.service mrcd.socket")

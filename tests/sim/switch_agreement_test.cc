@@ -64,6 +64,16 @@ Departure describe(std::uint32_t port, Picoseconds at, const wire::Body& body, b
   return departure;
 }
 
+// A packet that comes to the T0.
+struct Arriving {
+  Packet packet{};
+  Content content{};
+  Picoseconds at{};
+  std::uint16_t egress = 0;
+  std::uint16_t ingress = 0;
+  std::uint16_t uplink = 0;
+};
+
 // A T0 of the fabric, both ways.
 class Pair {
  public:
@@ -75,15 +85,16 @@ class Pair {
         switch_(*softswitch::Switch::make(switch_settings())),
         rng_(seed) {}
 
-  std::vector<Packet> random_packets(std::size_t count);
-  std::vector<Departure> by_simulator(const std::vector<Packet>& packets);
-  std::vector<Departure> by_switch(const std::vector<Packet>& packets);
+  std::vector<Arriving> random_packets(std::size_t count);
+  std::vector<Departure> by_simulator(const std::vector<Arriving>& packets);
+  std::vector<Departure> by_switch(const std::vector<Arriving>& packets);
   [[nodiscard]] const Totals& totals() const { return worker_.stats.totals; }
   [[nodiscard]] softswitch::Switch& device() { return switch_; }
 
  private:
   [[nodiscard]] softswitch::SwitchSettings switch_settings() const;
-  [[nodiscard]] std::vector<std::byte> bytes_of(const Packet& packet) const;
+  [[nodiscard]] std::vector<std::byte> bytes_of(const Arriving& arriving) const;
+  void send(const Arriving& arriving, const Window& now);
   void serve(std::uint32_t port, Picoseconds until, std::vector<Departure>& out);
   [[nodiscard]] const Line& line(std::uint32_t port) const {
     return port < kHosts ? network_.host_line() : network_.uplink_line();
@@ -101,8 +112,8 @@ class Pair {
   SwitchNode node_;
   softswitch::Switch switch_;
   Rng rng_;
-  Worker source_{network_, 1};
-  Worker worker_{network_, 1};
+  Worker source_{network_, 0, 1};
+  Worker worker_{network_, 0, 1};
   std::array<Picoseconds, kHosts + kUplinks> free_at_{};
 };
 
@@ -124,48 +135,55 @@ softswitch::SwitchSettings Pair::switch_settings() const {
 }
 
 // From hosts of the rack to hosts of all racks; bursts, so that queues fill and empty.
-std::vector<Packet> Pair::random_packets(std::size_t count) {
-  std::vector<Packet> packets;
+std::vector<Arriving> Pair::random_packets(std::size_t count) {
+  std::vector<Arriving> packets;
   std::map<std::pair<std::int64_t, std::uint16_t>, bool> taken;
   const fabric::Fabric& fabric = network_.fabric();
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto from = static_cast<std::uint32_t>(rng_.below(kHosts));
     const bool own_rack = rng_.chance({1, 2});
     const auto to = static_cast<std::uint32_t>(own_rack ? 0 : 1 + rng_.below(3)) * kHosts;
-    Packet packet{.to = fabric::HostIndex(to + static_cast<std::uint32_t>(rng_.below(kHosts))),
-                  .from = fabric::HostIndex(from),
-                  .uplink = static_cast<std::uint16_t>(rng_.below(kUplinks)),
-                  .plane = kPlane};
+    Arriving arriving;
+    auto& [packet, content, at, egress, ingress, uplink] = arriving;
+    packet.to = fabric::HostIndex(to + static_cast<std::uint32_t>(rng_.below(kHosts)));
+    packet.plane = kPlane;
+    content.from = fabric::HostIndex(from);
+    uplink = static_cast<std::uint16_t>(rng_.below(kUplinks));
     if (rng_.chance({1, 4})) {
-      packet.body = wire::Sack{.destination_qp = kFirstUsableQpn, .seth = {.cack_psn = Psn(i)}};
+      content.body = wire::Sack{.destination_qp = kFirstUsableQpn, .seth = {.cack_psn = Psn(i)}};
     } else {
-      packet.body = wire::RdmaWrite{.destination_qp = kFirstUsableQpn,
-                                    .psn = Psn(i),
-                                    .part = wire::MessagePart::middle(),
-                                    .sent = wire::TxTimestamp{},
-                                    .reth = {.dma_length = 1 << 20},
-                                    .payload = wire::Payload::of_length(4096)};
+      content.body = wire::RdmaWrite{.destination_qp = kFirstUsableQpn,
+                                     .psn = Psn(i),
+                                     .part = wire::MessagePart::middle(),
+                                     .sent = wire::TxTimestamp{},
+                                     .reth = {.dma_length = 1 << 20},
+                                     .payload = wire::Payload::of_length(4096)};
       packet.is_data = packet.ecn_capable = true;
       packet.trimmable = rng_.chance({7, 8});
     }
-    packet.size = static_cast<std::uint16_t>(size_on_wire(packet.body));
+    packet.size = static_cast<std::uint16_t>(size_on_wire(content.body));
     const auto slot = static_cast<std::int64_t>(rng_.below(20)) * kSpan.raw() / 20;
-    packet.at =
-        network_.window() + Picoseconds(slot + static_cast<std::int64_t>(rng_.below(2'000'000)));
-    packet.ingress = static_cast<std::uint16_t>(from);
-    packet.egress = static_cast<std::uint16_t>(own_rack ? fabric.downlink_of(packet.to)
-                                                        : kHosts + packet.uplink);
-    if (taken.emplace(std::pair(packet.at.raw(), packet.ingress), true).second) {
-      packets.push_back(packet);
-    }
+    at = network_.window() + Picoseconds(slot + static_cast<std::int64_t>(rng_.below(2'000'000)));
+    ingress = static_cast<std::uint16_t>(from);
+    egress = static_cast<std::uint16_t>(own_rack ? fabric.downlink_of(packet.to) : kHosts + uplink);
+    if (taken.emplace(std::pair(at.raw(), ingress), true).second) packets.push_back(arriving);
   }
-  std::sort(packets.begin(), packets.end(), [](const Packet& a, const Packet& b) {
+  std::sort(packets.begin(), packets.end(), [](const Arriving& a, const Arriving& b) {
     return std::tuple(a.at, a.ingress) < std::tuple(b.at, b.ingress);
   });
   return packets;
 }
 
-std::vector<Departure> Pair::by_simulator(const std::vector<Packet>& packets) {
+void Pair::send(const Arriving& arriving, const Window& now) {
+  Content& content = source_.take_content();
+  content = arriving.content;
+  Packet packet = arriving.packet;
+  packet.content = &content;
+  source_.post(packet, {.node = 0, .egress = arriving.egress, .ingress = arriving.ingress},
+               arriving.at, now);
+}
+
+std::vector<Departure> Pair::by_simulator(const std::vector<Arriving>& packets) {
   std::vector<Departure> out;
   const std::array<Worker*, 1> sources{&source_};
   Arrivals arrivals(64);
@@ -176,7 +194,7 @@ std::vector<Departure> Pair::by_simulator(const std::vector<Packet>& packets) {
     const Window window{.index = index, .begin = width * index, .end = width * (index + 1)};
     const Window before{.index = index - 1, .begin = width * (index - 1), .end = window.begin};
     for (; next < packets.size() && packets[next].at < window.end; ++next) {
-      source_.post(0, packets[next].at, before) = packets[next];
+      send(packets[next], before);
     }
     arrivals.gather(sources, 0, window);
     node_.run(window, arrivals, worker_);
@@ -185,8 +203,11 @@ std::vector<Departure> Pair::by_simulator(const std::vector<Packet>& packets) {
       for (std::uint32_t ahead = 1; ahead <= network_.windows_ahead_max(); ++ahead) {
         worker_.box(to, index + ahead).for_each([&](const Packet& packet) {
           const bool down = network_.is_host_rack(to);
-          const std::uint32_t port = down ? packet.egress : kHosts + packet.uplink;
-          out.push_back(describe(port, packet.at, packet.body, packet.marked));
+          const std::uint32_t port =
+              down ? packet.key.egress() : kHosts + network_.switch_of(to).index;
+          const Picoseconds at = width * (index + ahead) + packet.key.time();
+          out.push_back(describe(port, at, packet.content->body, packet.marked));
+          worker_.release(*packet.content);
         });
         worker_.box(to, index + ahead).clear(read);
       }
@@ -196,18 +217,20 @@ std::vector<Departure> Pair::by_simulator(const std::vector<Packet>& packets) {
   return out;
 }
 
-std::vector<std::byte> Pair::bytes_of(const Packet& packet) const {
+std::vector<std::byte> Pair::bytes_of(const Arriving& arriving) const {
   static const std::vector<std::byte> payload(4096);
+  const Packet& packet = arriving.packet;
+  const fabric::HostIndex from = arriving.content.from;
   wire::Packet whole;
   whole.route = wire::Ipv6Route{
-      .source = plan_.inner_address(packet.from, kPlane),
+      .source = plan_.inner_address(from, kPlane),
       .destination = plan_.inner_address(packet.to, kPlane),
       .encapsulation = wire::SrEncapsulation{
-          .source = plan_.inner_address(packet.from, kPlane),
+          .source = plan_.inner_address(from, kPlane),
           .destination =
-              plan_.carrier(packet.from, packet.to, {.plane = kPlane, .uplink = packet.uplink})
+              plan_.carrier(from, packet.to, {.plane = kPlane, .uplink = arriving.uplink})
                   .address()}};
-  whole.transport.body = packet.body;
+  whole.transport.body = arriving.content.body;
   whole.traffic_class = !packet.is_data    ? wire::TrafficClass::kControl
                         : packet.trimmable ? wire::TrafficClass::kTrimmable
                                            : wire::TrafficClass::kNoTrim;
@@ -233,9 +256,9 @@ void Pair::serve(std::uint32_t port, Picoseconds until, std::vector<Departure>& 
   }
 }
 
-std::vector<Departure> Pair::by_switch(const std::vector<Packet>& packets) {
+std::vector<Departure> Pair::by_switch(const std::vector<Arriving>& packets) {
   std::vector<Departure> out;
-  for (const Packet& packet : packets) {
+  for (const Arriving& packet : packets) {
     const std::uint32_t port = packet.egress;
     serve(port, packet.at, out);
     const bool idle = !is_waiting(port) && free_at_[port] <= packet.at;
@@ -257,7 +280,7 @@ TEST(SwitchAgreement, RecordsAndBytesAreTreatedAlike) {
   std::uint64_t dropped = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Pair pair(seed);
-    const std::vector<Packet> packets = pair.random_packets(1'500);
+    const std::vector<Arriving> packets = pair.random_packets(1'500);
     const std::vector<Departure> simulated = pair.by_simulator(packets);
     const std::vector<Departure> real = pair.by_switch(packets);
     ASSERT_EQ(simulated.size(), real.size()) << "seed " << seed;

@@ -63,7 +63,7 @@ class Words(unittest.TestCase):
 
     def test_of_an_option_with_fixed_values(self):
         for words in (["--mode", ""], ["--mode", "="], ["--mode", "=", ""]):
-            self.assertEqual(offered("lab", "up", *words), ["srv6", "usid", "udp"])
+            self.assertEqual(offered("lab", "up", *words), ["srv6", "usid", "udp", "xdp"])
         self.assertEqual(offered("lab", "up", "--mode=us"), ["--mode=usid"])
         self.assertEqual(offered("lab", "up", "--planes", ""), [])
 

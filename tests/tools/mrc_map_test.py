@@ -22,7 +22,7 @@ def page(index, bad=(), fabric=None):
     shape = fabric or FABRIC
     return json.dumps({
         "openmrc_map": 1, "host": f"h{index}", "index": index, "fabric": shape,
-        "rounds_per_second": 10, "send_failures": 0, "recent_rounds": [0] * 4,
+        "rounds_per_second": 10, "send_failures": 0, "recent_rounds": [0] * 6,
         "counters": dict.fromkeys(COUNTERS, 0), "uplinks": [{"sent": 0, "lost": 0}] * shape["planes"],
         "links": [], "slow": [],
         "bad": [{"link": link, "sent": 20, "lost": 10, "direction": "up", "loss": 0.5,
@@ -163,9 +163,9 @@ class MrcMap(unittest.TestCase):
         pages = []
         for index in range(8):
             one = json.loads(page(index, fabric=fabric))
-            one["recent_rounds"] = [64000] * 4
-            one["links"] = [{"link": "p1.t0-0/up7", "sent": 1000, "lost": 2, "recent_lost": [2] * 4,
-                             "recent_lost_up": [2] * 4, "recent_lost_down": [0] * 4}]
+            one["recent_rounds"] = [64000] * 6
+            one["links"] = [{"link": "p1.t0-0/up7", "sent": 1000, "lost": 2, "recent_lost": [2] * 6,
+                             "recent_lost_up": [2] * 6, "recent_lost_down": [0] * 6}]
             pages.append(self.agent(http(json.dumps(one).encode())))
         done = self.run_map("--json", *pages)
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -2,72 +2,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs `mrc sim` as a user does and looks at what it prints and writes, and at its exit code."""
 
+import csv
+import hashlib
 import json
 import os
 import pathlib
 import pty
 import signal
 import subprocess
-import sys
-import tempfile
 import unittest
+
+from sim_program import ENDLESS, MRC, SMALL, SimTest, mrc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIRST_RUN = ROOT / "examples/scenarios/first-run.toml"
-MRC = sys.argv.pop(1)
-
-# Small enough to run in a moment; a link of plane 1 is cut for good.
-SMALL = """title = "Small"
-text = "What to see."
-seed = 5
-[fabric]
-planes = 2
-racks = 2
-hosts_per_rack = 2
-uplinks = 2
-[workload]
-kind = "permutation"
-bytes = "64 KiB"
-[[fault]]
-kind = "cut"
-random = 1
-of = "uplinks"
-at = "1 us"
-"""
 
 
-def mrc(*arguments, cwd=None):
-    return subprocess.run([MRC, "sim", *map(str, arguments)], capture_output=True, text=True,
-                          timeout=100, check=False, cwd=cwd)
-
-
-class SimTest(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.small = self.write("small.toml", SMALL)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
-    # One that runs until it is told to stop, and not longer than the test.
-    def start(self, *arguments, **streams):
-        process = subprocess.Popen([MRC, "sim", *map(str, arguments)], text=True,
-                                   stdout=subprocess.PIPE, **streams)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
-
+class ProgramTest(SimTest):
     def endless(self):
-        return self.write("endless.toml", SMALL.replace('"64 KiB"', '"64 MiB"\nmessages = 10000'))
+        return self.write("endless.toml", ENDLESS)
 
 
-class Run(SimTest):
+class Run(ProgramTest):
     def test_settings_replace_what_the_scenario_says(self):
         written = self.folder / "out.json"
         done = mrc("run", self.small, "--set", "fabric.planes=4", "--set", "fault=[]", "--json", written)
@@ -116,6 +72,39 @@ class Run(SimTest):
         self.assertIn("All 4 flows finished", done.stdout)
         self.assertEqual(json.loads(path.read_text()), result)
 
+    def test_a_series_is_a_table_of_numbers(self):
+        path = self.folder / "run.csv"
+        done = mrc("run", "-q", self.small, "--series", path, "--series-every", "1 us", "--series-hosts", "h0,h1",
+                   "--series-links", "p0.t0-0/up0")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        self.assertEqual({(row["kind"], row["name"]) for row in rows if row["kind"] != "connection"},
+                         {("fabric", "all"), ("host", "h0"), ("host", "h1"), ("link", "p0.t0-0/up0 up"),
+                          ("link", "p0.t0-0/up0 down")})
+        ends = [int(row["time_ns"]) for row in rows if row["kind"] == "fabric"]
+        self.assertEqual(ends[:3], [1000, 2000, 3000])
+        bits = sum(int(row["goodput_bps"]) * (end - begin) for row, begin, end in
+                   zip((row for row in rows if row["kind"] == "fabric"), [0, *ends], ends)) / 1e9
+        self.assertAlmostEqual(bits / 8, 4 * 64 * 1024, delta=4 * 4096, msg="four flows of 64 KiB")
+        for row in rows:
+            self.assertNotIn(None, row.values(), row)
+
+    def test_what_a_series_cannot_show_is_said(self):
+        for options, message in (
+            (("--series", "x.csv", "--series-hosts", "h99"), "series, hosts: "),
+            (("--series", "x.csv", "--series-links", "p0.t9-0/up0"), "series, links: "),
+            (("--series", "x.csv", "--series-links", "0"), "series, links: give 1 to 1024, or names"),
+            (("--series", "x.csv", "--series-every", "0 us"), "give a time above 0, such as \"10 us\""),
+            (("--series", "x.csv", "--transport", "rc", "--series-hosts", "h0"), "and RC has none; leave the hosts out"),
+            (("--series-hosts", "h0"), "give --series FILE.csv too"),
+            (("--series", "x.csv", "--seeds", "3"), "--series is of one run, and --seeds makes many"),
+            (("--series", self.folder), "is a directory; give a file name"),
+        ):
+            done = mrc("run", self.small, *options, cwd=self.folder)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.stdout, "")
+
     def test_a_seed_draws_the_faults_again(self):
         notes = {}
         for seed in range(8):
@@ -148,6 +137,8 @@ class Run(SimTest):
         self.assertEqual((baseline["transport"], baseline["planes"]), ("rc", 1))
         self.assertEqual(json.loads(out.read_text())["transport"], "mrc")
         alone = json.loads(mrc("run", self.small, "--transport", "rc", "--json", "-").stdout)
+        for result in (alone, baseline):
+            del result["origin"]
         self.assertEqual(alone, baseline)
 
     def test_what_did_not_finish_is_named(self):
@@ -196,7 +187,77 @@ class Run(SimTest):
         self.assertNotIn(b"\n", b"".join(lines[1:4]))
 
 
-class RunErrors(SimTest):
+class RunAgain(ProgramTest):
+    def ran(self, *arguments):
+        done = mrc("run", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_result_can_be_run_again_from_itself_with_the_same_bits(self):
+        self.write("traffic.cm", "Nodes 4\nConnections 1\n0->3 id 1 start 0 size 500000\n")
+        htsim = self.write("htsim.toml", SMALL.replace('kind = "permutation"\nbytes = "64 KiB"',
+                                                       'kind = "htsim"\nfile = "traffic.cm"'))
+        for scenario, options in ((self.small, ["--set", "fabric.planes=4", "--seed", 9]),
+                                  (self.small, ["--transport", "rc"]), (htsim, [])):
+            first, second = self.folder / "1.json", self.folder / "2.json"
+            self.ran(scenario, *options, "--json", first)
+            for source in ("small.toml", "traffic.cm"):
+                (self.folder / source).rename(self.folder / "away")
+                again = self.ran(first, "--json", second)
+                (self.folder / "away").rename(self.folder / source)
+            self.assertEqual(first.read_bytes(), second.read_bytes())
+            self.assertIn(f"the same result as in {first}, to the last digit", again.stderr)
+
+    def test_a_baseline_can_be_run_again_from_itself(self):
+        self.ran(self.small, "--baseline", "--json", self.folder / "out.json")
+        self.ran(self.folder / "out.rc.json", "--json", self.folder / "again.json")
+        self.assertEqual((self.folder / "out.rc.json").read_bytes(),
+                         (self.folder / "again.json").read_bytes())
+
+    def test_a_result_says_where_it_comes_from(self):
+        origin = json.loads(self.ran(self.small, "--seed", 3, "--set", "fault=[]", "--json", "-").stdout)["origin"]
+        self.assertEqual(origin["command"], "mrc sim run small.toml --set fault=[] --seed 3")
+        self.assertRegex(origin["program"], r"^mrc \d+\.\d+")
+        self.assertEqual(origin["inputs"]["scenario"], SMALL)
+        text = json.dumps(origin["inputs"], separators=(",", ":"), ensure_ascii=False)
+        self.assertEqual(origin["sha256"], hashlib.sha256(text.encode()).hexdigest())
+
+    def test_a_result_can_be_run_again_with_changes(self):
+        out = self.folder / "out.json"
+        self.ran(self.small, "--set", "fabric.planes=4", "--json", out)
+        changed = self.ran(out, "--set", "fabric.uplinks=4", "--set", "seed=8", "--json", "-")
+        self.assertNotIn("to the last digit", changed.stderr)
+        result = json.loads(changed.stdout)
+        self.assertEqual((result["planes"], result["seed"]), (4, 8))
+        self.assertEqual(result["origin"]["inputs"]["settings"],
+                         ["fabric.planes=4", "fabric.uplinks=4", "seed=8"])
+
+    def test_a_result_that_cannot_be_run_again_is_refused(self):
+        out = self.folder / "out.json"
+        self.ran(self.small, "--json", out)
+        text = out.read_text()
+        for wrong, message in (
+            ("{", "this is not JSON"),
+            ("{}", 'it has no "origin"; give the scenario that it is of'),
+            (text.replace("64 KiB", "65 KiB"), "the file was changed"),
+        ):
+            out.write_text(wrong)
+            done = mrc("run", out)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"mrc sim: '{out}' cannot be run again: ", done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_a_result_that_comes_out_otherwise_is_told(self):
+        out = self.folder / "out.json"
+        self.ran(self.small, "--json", out)
+        out.write_text(out.read_text().replace('"retransmissions": 0', '"retransmissions": 1')
+                       .replace('"spurious_retransmits":0', '"spurious_retransmits":77'))
+        done = mrc("run", out, "-q")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"this is not the result in '{out}', which mrc ", done.stderr)
+
+
+class RunErrors(ProgramTest):
     def refused(self, *arguments):
         done = mrc("run", *arguments)
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -243,7 +304,7 @@ class RunErrors(SimTest):
             self.assertEqual(mrc(*arguments).returncode, 2, arguments)
 
 
-class Compare(SimTest):
+class Compare(ProgramTest):
     def test_two_results_side_by_side(self):
         for seed in (1, 2):
             mrc("run", self.small, "--seed", seed, "--json", self.folder / f"{seed}.json")
@@ -262,7 +323,7 @@ class Compare(SimTest):
         self.assertIn("cannot read '/nowhere'", mrc("compare", "/nowhere", "/nowhere").stderr)
 
 
-class List(SimTest):
+class List(ProgramTest):
     def test_scenarios_of_a_folder_with_their_titles(self):
         self.write("a-longer-name.toml", SMALL.replace("Small", "Second").replace("= 2", "= 16", 2))
         self.write("notes.txt", "no scenario")
@@ -285,7 +346,7 @@ class List(SimTest):
         self.assertEqual(mrc("list", "/nowhere").returncode, 2)
 
 
-class FirstRun(SimTest):
+class FirstRun(ProgramTest):
     def test_the_first_run_shows_what_its_text_says(self):
         result = json.loads(mrc("run", FIRST_RUN, "--json", "-").stdout)
         self.assertTrue(result["finished"])

@@ -46,10 +46,12 @@ Engine::Engine(const Network& network, const HostMaker& maker, const RunOptions&
       shares_(threads_),
       barrier_(std::make_unique<Barrier>(threads_)),
       outgoing_(ranks_) {
-  const std::size_t ports = std::max(network.hosts_per_rack() + network.uplinks(), network.racks());
+  // A T0 has one more for packets whose uplink it chooses.
+  const std::size_t ports =
+      std::max(network.hosts_per_rack() + network.uplinks() + 1, network.racks());
   for (Share& share : shares_) share.arrivals = std::make_unique<Arrivals>(ports);
   for (std::size_t i = 0; i < threads_; ++i) {
-    workers_.push_back(std::make_unique<Worker>(network, threads_));
+    workers_.push_back(std::make_unique<Worker>(network, i, threads_));
     worker_list_.push_back(workers_.back().get());
   }
   for (NodeIndex node = 0; node < network.nodes(); ++node) {
@@ -73,6 +75,22 @@ std::size_t Engine::owner(NodeIndex node) const {
   return (network_.is_host_rack(node) ? node : node - network_.racks()) % all;
 }
 
+void Engine::record_series(const SeriesSettings& settings, std::size_t samples_max) {
+  // At the border of two windows the state of all nodes is that of one moment.
+  const std::int64_t window = network_.window().raw();
+  const Picoseconds every((settings.every.raw() + window - 1) / window * window);
+  for (Share& share : shares_) {
+    share.series = std::make_unique<SeriesRecorder>(settings, every, samples_max);
+  }
+  if (!settings.counts_links()) return;
+  for (const auto& rack : host_racks_) {
+    if (rack != nullptr) rack->count_links();
+  }
+  for (const auto& device : switches_) {
+    if (device != nullptr) device->count_links();
+  }
+}
+
 void Engine::run() {
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < threads_; ++i) {
@@ -80,6 +98,7 @@ void Engine::run() {
   }
   run_share(0);
   others.clear();
+  take_last_samples();
   count_in_flight();
 }
 
@@ -100,6 +119,8 @@ void Engine::run_nodes(std::size_t thread) {
   share.wake_at = kNoTime;
   share.backlog = false;
   share.done = 0;
+  if (share.series != nullptr) [[unlikely]]
+    take_due_samples(thread, window_.begin);
   for (const NodeIndex node : share.nodes) run_node(node, share, worker);
   worker.posted(window_.index) = 0;
 }
@@ -117,7 +138,35 @@ void Engine::run_node(NodeIndex node, Share& share, Worker& worker) {
     share.backlog = share.backlog || device.has_backlog();
   }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->box(node, window_.index).clear(worker.returned(i));
+    workers_[i]->box(node, window_.index).clear(worker.returned(i).chunks);
+  }
+}
+
+// All windows before `until` are over.
+void Engine::take_due_samples(std::size_t thread, Picoseconds until) {
+  const SeriesRecorder& series = *shares_[thread].series;
+  while (series.next() <= until) take_sample(thread, series.next());
+}
+
+void Engine::take_sample(std::size_t thread, Picoseconds when) {
+  Share& share = shares_[thread];
+  share.series->begin(when, workers_[thread]->stats.sample());
+  for (const NodeIndex node : share.nodes) {
+    if (network_.is_host_rack(node)) {
+      host_racks_[node]->sample(*share.series);
+    } else {
+      switches_[node - network_.racks()]->sample_links(*share.series);
+    }
+  }
+  share.series->end();
+}
+
+// The run ends between two samples.
+void Engine::take_last_samples() {
+  for (std::size_t thread = 0; thread < threads_; ++thread) {
+    if (shares_[thread].series == nullptr) return;
+    take_due_samples(thread, window_.end);
+    if (shares_[thread].series->last() < window_.end) take_sample(thread, window_.end);
   }
 }
 
@@ -130,24 +179,51 @@ void Engine::take_back_chunks(std::size_t thread) {
 void Engine::trade_with_other_processes() {
   for (auto& list : outgoing_) list.clear();
   incoming_.clear();
-  std::vector<Chunk*> returned;
+  Returned returned;
   for (const auto& worker : workers_) {
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
       const std::size_t rank = owner(node) / threads_;
       if (rank == rank_) continue;
       for (std::uint32_t ahead = 1; ahead <= network_.windows_ahead_max(); ++ahead) {
-        Mailbox& box = worker->box(node, window_.index + ahead);
-        box.for_each([&](const Packet& packet) { outgoing_[rank].push_back({node, packet}); });
-        worker->posted(window_.index + ahead) -= box.size();
-        box.clear(returned);
+        const std::int64_t index = window_.index + ahead;
+        Mailbox& box = worker->box(node, index);
+        box.for_each([&](const Packet& packet) {
+          outgoing_[rank].push_back(to_remote(node, network_.window() * index, packet));
+        });
+        worker->posted(index) -= box.size();
+        box.clear(returned.chunks);
         worker->take_back(returned);
       }
     }
   }
   options_.exchange->trade(outgoing_, incoming_);
   for (const RemotePacket& remote : incoming_) {
-    workers_[0]->post(remote.node, remote.packet.at, window_) = remote.packet;
+    post_remote(remote);
   }
+}
+
+RemotePacket Engine::to_remote(NodeIndex node, Picoseconds window_begin, const Packet& packet) {
+  RemotePacket remote{.node = node, .at = window_begin + packet.key.time(), .packet = packet};
+  remote.packet.content = nullptr;
+  if (packet.content == nullptr) return remote;
+  remote.content = *packet.content;
+  workers_[packet.content->owner]->release(*packet.content);
+  return remote;
+}
+
+void Engine::post_remote(const RemotePacket& remote) {
+  Worker& worker = *workers_[0];
+  Packet packet = remote.packet;
+  if (!is_pause(packet)) {
+    Content& content = worker.take_content();
+    const std::uint16_t owner = content.owner;
+    content = remote.content;
+    content.owner = owner;
+    packet.content = &content;
+  }
+  const NextHop next{
+      .node = remote.node, .egress = packet.key.egress(), .ingress = packet.key.ingress()};
+  worker.post(packet, next, remote.at, window_);
 }
 
 // Only the first thread runs this, while the others wait.
@@ -201,7 +277,7 @@ void Engine::count_in_flight() {
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
       for (std::uint32_t ahead = 1; ahead <= network_.windows_ahead_max(); ++ahead) {
         worker->box(node, window_.index + ahead).for_each([&](const Packet& packet) {
-          if (!is_pause(packet)) worker->stats.count_lost(packet, Loss::kInFlight);
+          if (!is_pause(packet)) worker->stats.count_lost(*packet.content, Loss::kInFlight);
         });
       }
     }
@@ -219,6 +295,12 @@ Picoseconds Engine::done_at() const {
 Stats Engine::take_stats() {
   Stats all = std::move(workers_[0]->stats);
   for (std::size_t i = 1; i < workers_.size(); ++i) all.merge(workers_[i]->stats);
+  return all;
+}
+
+Series Engine::take_series() {
+  Series all = shares_[0].series->take();
+  for (std::size_t i = 1; i < threads_; ++i) all.merge(shares_[i].series->take());
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include "openmrc/sim/engine/switch_node.h"
 #include "openmrc/sim/engine/worker.h"
 #include "openmrc/sim/network/network.h"
+#include "openmrc/sim/series/series_recorder.h"
 
 namespace openmrc::sim {
 
@@ -30,10 +31,13 @@ class Engine {
   Engine(const Network& network, const HostMaker& maker, const RunOptions& options);
   ~Engine();
 
+  // Before `run`. The settings must stay until its end.
+  void record_series(const SeriesSettings& settings, std::size_t samples_max);
   void run();
 
   // Afterwards, of this process.
   [[nodiscard]] Stats take_stats();
+  [[nodiscard]] Series take_series();
   [[nodiscard]] bool all_done() const { return all_done_; }
   [[nodiscard]] Picoseconds done_at() const;
   [[nodiscard]] Picoseconds stopped_at() const { return window_.end; }
@@ -44,9 +48,10 @@ class Engine {
   struct Share {
     std::vector<NodeIndex> nodes;
     std::unique_ptr<Arrivals> arrivals;
-    Picoseconds wake_at = kNoTime;  // of its hosts
-    bool backlog = false;           // in its switches
-    std::uint32_t done = 0;         // of its hosts
+    std::unique_ptr<SeriesRecorder> series;  // null: nobody asked for one
+    Picoseconds wake_at = kNoTime;           // of its hosts
+    bool backlog = false;                    // in its switches
+    std::uint32_t done = 0;                  // of its hosts
   };
   class Barrier;
 
@@ -54,8 +59,14 @@ class Engine {
   void run_share(std::size_t thread);
   void run_nodes(std::size_t thread);
   void run_node(NodeIndex node, Share& share, Worker& worker);
+  void take_due_samples(std::size_t thread, Picoseconds until);
+  void take_sample(std::size_t thread, Picoseconds when);
+  void take_last_samples();
   void take_back_chunks(std::size_t thread);
   void trade_with_other_processes();
+  [[nodiscard]] RemotePacket to_remote(NodeIndex node, Picoseconds window_begin,
+                                       const Packet& packet);
+  void post_remote(const RemotePacket& remote);
   void choose_next_window();
   [[nodiscard]] std::int64_t next_window() const;
   void count_in_flight();

@@ -14,7 +14,9 @@ namespace openmrc::sim {
 // A packet for a node of another process.
 struct RemotePacket {
   NodeIndex node = 0;
-  Packet packet{};
+  Picoseconds at{};
+  Packet packet{};    // its `content` means nothing to the other process
+  Content content{};  // nothing for PFC
 };
 static_assert(std::is_trivially_copyable_v<RemotePacket>);
 

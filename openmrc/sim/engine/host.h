@@ -5,6 +5,7 @@
 
 #include "openmrc/base/picoseconds.h"
 #include "openmrc/sim/engine/worker.h"
+#include "openmrc/sim/series/series_recorder.h"
 
 namespace openmrc::sim {
 
@@ -14,8 +15,7 @@ class Host {
   virtual ~Host() = default;
 
   // Lives through the window: `arrivals` are the packets that come in it, in order.
-  virtual void run(const Window& window, std::span<const Arrivals::Entry> arrivals,
-                   Worker& worker) = 0;
+  virtual void run(const Window& window, std::span<const Packet> arrivals, Worker& worker) = 0;
   // When it must be run even if nothing arrives; kNoTime: never.
   [[nodiscard]] virtual Picoseconds wake_at() const = 0;
   // Whether its program is done; and since when.
@@ -23,6 +23,10 @@ class Host {
   [[nodiscard]] virtual Picoseconds done_at() const = 0;
   // At the end of a run: counts what was not finished.
   virtual void finish(Worker& worker) = 0;
+
+  // From now on counts what leaves by its links; and tells what it has at this moment.
+  virtual void count_links() = 0;
+  virtual void sample(SeriesRecorder& series) = 0;
 };
 
 }  // namespace openmrc::sim

@@ -25,8 +25,8 @@ void HostRack::run(const Window& window, const Arrivals& arrivals, Worker& worke
   wake_at_ = *std::min_element(wakes_.begin(), wakes_.end());
 }
 
-void HostRack::run_host(std::size_t index, const Window& window,
-                        std::span<const Arrivals::Entry> arrivals, Worker& worker) {
+void HostRack::run_host(std::size_t index, const Window& window, std::span<const Packet> arrivals,
+                        Worker& worker) {
   Host& host = *hosts_[index];
   const bool was_done = host.done();
   host.run(window, arrivals, worker);
@@ -42,6 +42,14 @@ Picoseconds HostRack::done_at() const {
 
 void HostRack::finish(Worker& worker) {
   for (const auto& host : hosts_) host->finish(worker);
+}
+
+void HostRack::count_links() {
+  for (const auto& host : hosts_) host->count_links();
+}
+
+void HostRack::sample(SeriesRecorder& series) {
+  for (const auto& host : hosts_) host->sample(series);
 }
 
 }  // namespace openmrc::sim

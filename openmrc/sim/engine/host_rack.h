@@ -21,9 +21,11 @@ class HostRack {
   [[nodiscard]] std::uint32_t done() const { return done_; }
   [[nodiscard]] Picoseconds done_at() const;
   void finish(Worker& worker);
+  void count_links();
+  void sample(SeriesRecorder& series);
 
  private:
-  void run_host(std::size_t index, const Window& window, std::span<const Arrivals::Entry> arrivals,
+  void run_host(std::size_t index, const Window& window, std::span<const Packet> arrivals,
                 Worker& worker);
 
   std::vector<std::unique_ptr<Host>> hosts_;

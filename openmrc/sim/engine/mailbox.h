@@ -3,51 +3,24 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
+#include "openmrc/sim/engine/slab_pool.h"
 #include "openmrc/sim/network/packet.h"
 
 namespace openmrc::sim {
 
 // Room for some packets. Mailboxes are made of these, so that a mailbox costs what is in it.
 struct Chunk {
-  static constexpr std::size_t kPackets = 18;
+  static constexpr std::size_t kPackets = 42;
   Packet packets[kPackets];
-};
-
-// Owned by one worker, which takes chunks from it; other workers read them and hand them back. The
-// list of free ones is kept apart, because a free chunk is in nobody's cache.
-class ChunkPool {
- public:
-  Chunk* take() {
-    if (free_.empty()) grow();
-    Chunk* chunk = free_.back();
-    free_.pop_back();
-    return chunk;
-  }
-  void give_back(std::span<Chunk* const> chunks) {
-    free_.insert(free_.end(), chunks.begin(), chunks.end());
-  }
-  [[nodiscard]] std::size_t bytes() const { return slabs_.size() * kSlabChunks * sizeof(Chunk); }
-
- private:
-  static constexpr std::size_t kSlabChunks = 512;
-  void grow() {
-    slabs_.push_back(std::make_unique<Chunk[]>(kSlabChunks));
-    for (std::size_t i = 0; i < kSlabChunks; ++i) free_.push_back(&slabs_.back()[i]);
-  }
-
-  std::vector<std::unique_ptr<Chunk[]>> slabs_;
-  std::vector<Chunk*> free_;
 };
 
 // Packets for one node and one window of time, in no order. Written by one worker and, after the
 // workers have met, read by one.
 class Mailbox {
  public:
-  Packet& append(ChunkPool& pool) {
+  Packet& append(SlabPool<Chunk>& pool) {
     if (next_ == end_) {
       chunks_.push_back(pool.take());
       next_ = chunks_.back()->packets;

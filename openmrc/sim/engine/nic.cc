@@ -13,11 +13,20 @@ Nic::Nic(const Network& network, fabric::HostIndex host)
       downlink_(network.fabric().downlink_of(host)),
       ports_(std::make_unique<Port[]>(planes_)) {
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {
-    const fabric::LinkId link{.kind = fabric::LinkId::Kind::kHost,
-                              .plane = Plane(static_cast<std::uint8_t>(plane)),
-                              .rack = rack_,
-                              .port = downlink_};
-    ports_[plane].fault = network.faults().find(link, true);
+    ports_[plane].fault = network.faults().find(link_of(plane), true);
+  }
+}
+
+fabric::LinkId Nic::link_of(std::uint32_t plane) const {
+  return {.kind = fabric::LinkId::Kind::kHost,
+          .plane = Plane(static_cast<std::uint8_t>(plane)),
+          .rack = rack_,
+          .port = downlink_};
+}
+
+void Nic::sample_links(SeriesRecorder& series) {
+  for (std::uint32_t plane = 0; counts_.on() && plane < planes_; ++plane) {
+    series.add_link({.link = link_of(plane), .upward = true}, counts_.take(plane, 0));
   }
 }
 
@@ -41,11 +50,14 @@ void Nic::pause(Plane plane, bool paused, Picoseconds now) {
   }
 }
 
-void Nic::send(Packet& packet, Picoseconds now, const Window& window, Worker& worker) {
+void Nic::send(const Packet& packet, std::uint16_t uplink, Picoseconds now, const Window& window,
+               Worker& worker) {
   Port& port = ports_[packet.plane.raw()];
   OPENMRC_DCHECK(port.free_at <= now, "the port is free");
-  const Line& line = network_.host_line();
-  Picoseconds leaving = line.serialisation(packet.size);
+  const fabric::Fabric& fabric = network_.fabric();
+  const bool own_rack = fabric.rack_of(packet.to) == rack_;
+  const Hop& hop = network_.nic_hop(own_rack);
+  Picoseconds leaving = hop.line.serialisation(packet.size);
   if (port.fault != LinkFaults::kNone) [[unlikely]] {
     leaving = leaving * 100 / network_.faults().state(port.fault, now).speed_percent;
   }
@@ -54,26 +66,28 @@ void Nic::send(Packet& packet, Picoseconds now, const Window& window, Worker& wo
   Totals& totals = worker.stats.totals;
   ++totals.nic_hops;
   ++(packet.is_data ? totals.data_packets_sent : totals.control_packets_sent);
-  totals.payload_bytes_sent += payload_size(packet);
-  const Picoseconds arrival = port.free_at + line.delay;
-  if (port.fault != LinkFaults::kNone && !survives(port, packet, now, arrival, worker))
-      [[unlikely]] {
-    return;
+  totals.payload_bytes_sent += payload_size(*packet.content);
+  counts_.sent(packet.plane.raw(), packet.size, false);
+  Picoseconds arrival = hop.arrival(now, packet.size);
+  if (port.fault != LinkFaults::kNone) [[unlikely]] {
+    // Bytes that come slowly do not pass through: the whole packet has to be there.
+    if (leaving != hop.line.serialisation(packet.size)) arrival = port.free_at + hop.delay;
+    if (!survives(port, packet, now, port.free_at + hop.line.delay, worker)) {
+      return counts_.lost(packet.plane.raw());
+    }
   }
-  const fabric::Fabric& fabric = network_.fabric();
-  const bool own_rack = fabric.rack_of(packet.to) == rack_;
-  Packet& out = worker.post(network_.t0(packet.plane, rack_), arrival, window);
-  out = packet;
-  out.at = arrival;
-  out.egress = static_cast<std::uint16_t>(own_rack ? fabric.downlink_of(packet.to)
-                                                   : network_.hosts_per_rack() + packet.uplink);
-  out.ingress = static_cast<std::uint16_t>(downlink_);
+  const std::uint32_t egress =
+      own_rack ? fabric.downlink_of(packet.to) : network_.hosts_per_rack() + uplink;
+  const NextHop next{.node = network_.t0(packet.plane, rack_),
+                     .egress = static_cast<std::uint16_t>(egress),
+                     .ingress = static_cast<std::uint16_t>(downlink_)};
+  worker.post(packet, next, arrival, window);
 }
 
 bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picoseconds arrival,
                    Worker& worker) const {
   if (!network_.faults().stays_up(port.fault, now, arrival)) {
-    worker.stats.lose(packet, Loss::kLinkDown, now);
+    worker.lose(packet, Loss::kLinkDown, now);
     return false;
   }
   const LinkState& state = network_.faults().state(port.fault, now);
@@ -82,7 +96,7 @@ bool Nic::survives(Port& port, const Packet& packet, Picoseconds now, Picosecond
   const std::uint32_t number = downlink_ * planes_ + packet.plane.raw();
   const std::uint64_t drawn = network_.random(Network::host_rack(rack_), number, port.drawn++);
   if (packet.size <= state.mtu && drawn * 1'000'000'000 >> 32 >= rate) return true;
-  worker.stats.lose(packet, Loss::kLinkError, now);
+  worker.lose(packet, Loss::kLinkError, now);
   return false;
 }
 

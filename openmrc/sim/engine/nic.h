@@ -6,6 +6,8 @@
 
 #include "openmrc/sim/engine/worker.h"
 #include "openmrc/sim/network/network.h"
+#include "openmrc/sim/series/link_counts.h"
+#include "openmrc/sim/series/series_recorder.h"
 
 namespace openmrc::sim {
 
@@ -31,8 +33,13 @@ class Nic {
   // PFC: a paused port is busy until it is resumed.
   void pause(Plane plane, bool paused, Picoseconds now);
 
-  // The packet leaves by a free port. `from`, `plane` and what Ethernet needs are filled in.
-  void send(Packet& packet, Picoseconds now, const Window& window, Worker& worker);
+  // The packet leaves by the port of its plane, which is free. `uplink` is that of the T0, if the
+  // packet has to go further.
+  void send(const Packet& packet, std::uint16_t uplink, Picoseconds now, const Window& window,
+            Worker& worker);
+
+  void count_links() { counts_.start(planes_); }
+  void sample_links(SeriesRecorder& series);
 
  private:
   struct Port {
@@ -41,6 +48,7 @@ class Nic {
     LinkFaults::Index fault = LinkFaults::kNone;
     std::uint32_t drawn = 0;
   };
+  [[nodiscard]] fabric::LinkId link_of(std::uint32_t plane) const;
   [[nodiscard]] bool survives(Port& port, const Packet& packet, Picoseconds now,
                               Picoseconds arrival, Worker& worker) const;
 
@@ -50,6 +58,7 @@ class Nic {
   std::uint32_t rack_;
   std::uint32_t downlink_;
   std::unique_ptr<Port[]> ports_;
+  LinkCounts counts_;
 };
 
 }  // namespace openmrc::sim

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmrc/sim/engine/stats.h"
 
-#include <cstring>
-#include <type_traits>
-
 #include "openmrc/base/check.h"
+#include "openmrc/sim/result/plain_bytes.h"
 
 namespace openmrc::sim {
 namespace {
@@ -23,35 +21,6 @@ void add(Bucket& to, const Bucket& from) {
   to.retransmissions += from.retransmissions;
 }
 
-template <class T>
-void put(std::string& bytes, const T* values, std::size_t count) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const std::size_t at = bytes.size();
-  bytes.resize(at + count * sizeof(T));
-  if (count > 0) std::memcpy(bytes.data() + at, values, count * sizeof(T));
-}
-template <class T>
-void put(std::string& bytes, const std::vector<T>& values) {
-  const std::size_t count = values.size();
-  put(bytes, &count, 1);
-  put(bytes, values.data(), count);
-}
-
-template <class T>
-void take(std::string_view& bytes, T* values, std::size_t count) {
-  OPENMRC_CHECK(bytes.size() / sizeof(T) >= count, "the counts of another process are whole");
-  bytes.copy(reinterpret_cast<char*>(values), count * sizeof(T));
-  bytes.remove_prefix(count * sizeof(T));
-}
-template <class T>
-void take(std::string_view& bytes, std::vector<T>& values) {
-  std::size_t count = 0;
-  take(bytes, &count, 1);
-  OPENMRC_CHECK(bytes.size() / sizeof(T) >= count, "the counts of another process are whole");
-  values.resize(count);
-  take(bytes, values.data(), count);
-}
-
 // A bucket without its vector.
 struct FlatBucket {
   std::array<std::int64_t, kEvStates> ev_changes;
@@ -61,47 +30,59 @@ struct FlatBucket {
 
 }  // namespace
 
+FabricSample Stats::sample() const {
+  FabricSample sample{.payload_bytes = totals.payload_bytes_arrived,
+                      .retransmissions = totals.retransmissions,
+                      .marked = totals.packets_marked,
+                      .trimmed = totals.packets_trimmed};
+  for (const std::uint64_t packets : totals.packets_lost) sample.lost += packets;
+  for (const Bucket& bucket : buckets_) {
+    for (std::size_t i = 0; i < kEvStates; ++i) sample.ev_changes[i] += bucket.ev_changes[i];
+  }
+  return sample;
+}
+
 std::string Stats::to_bytes() const {
   std::string bytes;
-  put(bytes, &planes_, 1);
-  put(bytes, &width_, 1);
-  put(bytes, &totals, 1);
-  put(bytes, flows);
-  put(bytes, steps);
+  put_plain(bytes, planes_);
+  put_plain(bytes, width_);
+  put_plain(bytes, totals);
+  put_plain(bytes, flows);
+  put_plain(bytes, steps);
   const std::size_t count = buckets_.size();
-  put(bytes, &count, 1);
+  put_plain(bytes, count);
   for (const Bucket& bucket : buckets_) {
     const FlatBucket flat{
         .ev_changes = bucket.ev_changes,
         .queue_max_bytes = bucket.queue_max_bytes,
         .counts = {bucket.marked, bucket.trimmed, bucket.lost, bucket.retransmissions}};
-    put(bytes, &flat, 1);
-    put(bytes, bucket.payload_bytes);
+    put_plain(bytes, flat);
+    put_plain(bytes, bucket.payload_bytes);
   }
   return bytes;
 }
 
 Stats Stats::from_bytes(std::string_view bytes) {
   Stats stats(0, Picoseconds{});
-  take(bytes, &stats.planes_, 1);
-  take(bytes, &stats.width_, 1);
-  take(bytes, &stats.totals, 1);
-  take(bytes, stats.flows);
-  take(bytes, stats.steps);
+  take_plain(bytes, stats.planes_);
+  take_plain(bytes, stats.width_);
+  take_plain(bytes, stats.totals);
+  take_plain(bytes, stats.flows);
+  take_plain(bytes, stats.steps);
   std::size_t count = 0;
-  take(bytes, &count, 1);
+  take_plain(bytes, count);
   OPENMRC_CHECK(count <= kBucketsMax, "no more buckets than there can be");
   stats.buckets_.resize(count);
   for (Bucket& bucket : stats.buckets_) {
     FlatBucket flat{};
-    take(bytes, &flat, 1);
+    take_plain(bytes, flat);
     bucket.ev_changes = flat.ev_changes;
     bucket.queue_max_bytes = flat.queue_max_bytes;
     bucket.marked = flat.counts[0];
     bucket.trimmed = flat.counts[1];
     bucket.lost = flat.counts[2];
     bucket.retransmissions = flat.counts[3];
-    take(bytes, bucket.payload_bytes);
+    take_plain(bytes, bucket.payload_bytes);
   }
   return stats;
 }

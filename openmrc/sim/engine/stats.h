@@ -11,6 +11,7 @@
 #include "openmrc/base/picoseconds.h"
 #include "openmrc/sim/network/packet.h"
 #include "openmrc/sim/result/result.h"
+#include "openmrc/sim/series/series.h"
 
 namespace openmrc::sim {
 
@@ -30,19 +31,22 @@ class Stats {
     if (when >= current_from_ && when < current_to_) return buckets_[current_];
     return find_bucket(when);
   }
-  void lose(const Packet& packet, Loss why, Picoseconds when) {
-    count_lost(packet, why);
+  void lose(const Content& content, Loss why, Picoseconds when) {
+    count_lost(content, why);
     ++bucket(when).lost;
   }
-  void count_lost(const Packet& packet, Loss why) {
+  void count_lost(const Content& content, Loss why) {
     const auto i = static_cast<std::size_t>(why);
     ++totals.packets_lost[i];
-    totals.payload_bytes_lost[i] += payload_size(packet);
+    totals.payload_bytes_lost[i] += payload_size(content);
   }
   void add_step(const StepRecord& part, std::size_t step);
 
   // Adds what another worker has counted.
   void merge(const Stats& other);
+
+  // What it has counted so far, without windows.
+  [[nodiscard]] FabricSample sample() const;
 
   // For another process of the same program.
   [[nodiscard]] std::string to_bytes() const;

@@ -14,15 +14,16 @@ using softswitch::QueueClass;
 
 // What wire::trim_packet does to the bytes of a WRITE.
 Packet trimmed(Packet packet, wire::TrimPlace place) {
-  const auto write = std::get<wire::RdmaWrite>(packet.body);
-  packet.body = wire::TrimmedWrite{.place = place,
-                                   .destination_qp = write.destination_qp,
-                                   .psn = write.psn,
-                                   .ack_request = write.ack_request,
-                                   .retransmission = write.retransmission,
-                                   .kind = write.part.kind(),
-                                   .meth = write.meth,
-                                   .sent = write.sent};
+  wire::Body& body = packet.content->body;
+  const auto write = std::get<wire::RdmaWrite>(body);
+  body = wire::TrimmedWrite{.place = place,
+                            .destination_qp = write.destination_qp,
+                            .psn = write.psn,
+                            .ack_request = write.ack_request,
+                            .retransmission = write.retransmission,
+                            .kind = write.part.kind(),
+                            .meth = write.meth,
+                            .sent = write.sent};
   packet.size = kTrimmedSize;
   packet.is_data = false;
   packet.trimmable = false;
@@ -31,28 +32,51 @@ Packet trimmed(Packet packet, wire::TrimPlace place) {
 
 }  // namespace
 
-SwitchNode::SwitchNode(const Network& network, NodeIndex node) : network_(network), node_(node) {
-  const fabric::SwitchId id = network.switch_of(node);
-  is_t0_ = id.tier == fabric::Tier::kT0;
-  plane_ = id.plane;
-  index_ = id.index;
-  ports_.resize(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.racks());
+SwitchNode::SwitchNode(const Network& network, NodeIndex node)
+    : network_(network),
+      node_(node),
+      is_t0_(network.switch_of(node).tier == fabric::Tier::kT0),
+      plane_(network.switch_of(node).plane),
+      index_(network.switch_of(node).index),
+      ports_(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.racks()),
+      buffer_(network, is_t0_, static_cast<std::uint32_t>(ports_.size())) {
   backlog_.resize((ports_.size() + 63) / 64);
-  if (network.scenario().switches.pfc) ingresses_.resize(ports_.size());
+  if (is_t0_ && network.uplinks() > 0 &&
+      network.scenario().switches.balancing != Balancing::kEcmp) {
+    balancer_ = std::make_unique<UplinkBalancer>(network, node);
+  }
   for (std::uint32_t i = 0; i < ports_.size(); ++i) {
-    using Kind = fabric::LinkId::Kind;
-    const PortKind kind = kind_of(i);
-    const fabric::LinkId link{.kind = kind == PortKind::kT0Down ? Kind::kHost : Kind::kUplink,
-                              .plane = plane_,
-                              .rack = is_t0_ ? index_ : i,
-                              .port = kind == PortKind::kT0Down ? i
-                                      : kind == PortKind::kT0Up ? i - network.hosts_per_rack()
-                                                                : index_};
-    ports_[i].fault = network.faults().find(link, kind == PortKind::kT0Up);
+    ports_[i].kind = kind_of(i);
+    ports_[i].fault = network.faults().find(link_of(i), ports_[i].kind == PortKind::kT0Up);
+  }
+}
+
+fabric::LinkId SwitchNode::link_of(std::uint32_t index) const {
+  using Kind = fabric::LinkId::Kind;
+  const PortKind kind = kind_of(index);
+  return {.kind = kind == PortKind::kT0Down ? Kind::kHost : Kind::kUplink,
+          .plane = plane_,
+          .rack = is_t0_ ? index_ : index,
+          .port = kind == PortKind::kT0Down ? index
+                  : kind == PortKind::kT0Up ? index - network_.hosts_per_rack()
+                                            : index_};
+}
+
+void SwitchNode::sample_links(SeriesRecorder& series) {
+  if (!counts_.on()) return;
+  for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+    series.add_link({.link = link_of(i), .upward = ports_[i].kind == PortKind::kT0Up},
+                    counts_.take(i, ports_[i].data.bytes));
   }
 }
 
 void SwitchNode::run(const Window& window, const Arrivals& arrivals, Worker& worker) {
+  if (buffer_.is_shared()) buffer_.begin_window();
+  if (balancer_ != nullptr) {
+    run_balanced(window, arrivals, worker);
+    if (buffer_.pauses()) pause_senders(window, worker);
+    return;
+  }
   if (queued_ > 0) {
     for (std::size_t word = 0; word < backlog_.size(); ++word) {
       for (std::uint64_t left = backlog_[word]; left != 0; left &= left - 1) {
@@ -65,17 +89,38 @@ void SwitchNode::run(const Window& window, const Arrivals& arrivals, Worker& wor
   arrivals.for_each_port([&](std::size_t port) {
     run_port(static_cast<std::uint32_t>(port), arrivals.at(port), window, worker);
   });
-  if (!ingresses_.empty()) pause_senders(window, worker);
+  if (buffer_.pauses()) pause_senders(window, worker);
 }
 
-void SwitchNode::run_port(std::uint32_t index, std::span<const Arrivals::Entry> arrivals,
+void SwitchNode::run_balanced(const Window& window, const Arrivals& arrivals, Worker& worker) {
+  if (arrivals.empty() && queued_ == 0) return;
+  const std::uint32_t hosts = network_.hosts_per_rack();
+  const std::span<Picoseconds> free_at = balancer_->free_at();
+  for (std::uint32_t i = 0; i < free_at.size(); ++i) {
+    const Port& port = ports_[hosts + i];
+    free_at[i] =
+        port.free_at + network_.uplink_line().serialisation(port.data.bytes + port.control.bytes);
+    if (port.paused) free_at[i] = std::max(free_at[i], window.end);
+  }
+  if (!arrivals.empty()) balancer_->spread(arrivals, window);
+  for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+    std::span<const Packet> own;
+    if (!arrivals.empty()) own = i < hosts ? arrivals.at(i) : balancer_->at(i - hosts);
+    const bool waits = (backlog_[i / 64] >> i % 64 & 1) != 0;
+    if (waits || !own.empty()) run_port(i, own, window, worker);
+  }
+}
+
+void SwitchNode::run_port(std::uint32_t index, std::span<const Packet> arrivals,
                           const Window& window, Worker& worker) {
-  for (const Arrivals::Entry& entry : arrivals) {
-    serve(index, entry.packet->at, window, worker);
-    if (is_pause(*entry.packet)) [[unlikely]] {
-      apply_pause(index, *entry.packet);
+  if (buffer_.is_shared()) buffer_.begin_port();
+  for (const Packet& packet : arrivals) {
+    const Picoseconds at = window.begin + packet.key.time();
+    serve(index, at, window, worker);
+    if (is_pause(packet)) [[unlikely]] {
+      apply_pause(index, packet, at);
     } else {
-      arrive(index, *entry.packet, window, worker);
+      arrive(index, packet, at, window, worker);
     }
   }
   serve(index, window.end, window, worker);
@@ -100,52 +145,63 @@ void SwitchNode::serve(std::uint32_t index, Picoseconds until, const Window& win
   }
 }
 
-void SwitchNode::arrive(std::uint32_t index, const Packet& packet, const Window& window,
-                        Worker& worker) {
+void SwitchNode::arrive(std::uint32_t index, const Packet& packet, Picoseconds at,
+                        const Window& window, Worker& worker) {
   const Port& port = ports_[index];
-  const softswitch::QueuePolicy policy = policy_of(index, packet.at);
+  const softswitch::QueuePolicy& policy = policy_of(port, at);
   const QueueClass queue = packet.is_data ? QueueClass::kData : QueueClass::kControl;
+  if (buffer_.is_shared() && packet.is_data &&
+      !buffer_.has_room(packet.key.ingress(), buffered_size(packet))) [[unlikely]] {
+    counts_.lost(index);
+    return worker.lose(packet, Loss::kDataFull, at);
+  }
   switch (judge_arrival(policy, queue, packet.trimmable, buffered_size(packet),
                         kTrimmedSize - kEthernetOverhead, port.data.bytes, port.control.bytes)) {
-    case softswitch::Verdict::kQueue: return accept(index, packet, window, worker);
+    case softswitch::Verdict::kQueue: return accept(index, packet, at, window, worker);
     case softswitch::Verdict::kTrim: {
       ++worker.stats.totals.packets_trimmed;
-      worker.stats.totals.payload_bytes_trimmed += payload_size(packet);
-      ++worker.stats.bucket(packet.at).trimmed;
-      return accept(index, trimmed(packet, policy.place), window, worker);
+      worker.stats.totals.payload_bytes_trimmed += payload_size(*packet.content);
+      ++worker.stats.bucket(at).trimmed;
+      counts_.trimmed(index);
+      return accept(index, trimmed(packet, policy.place), at, window, worker);
     }
     case softswitch::Verdict::kDropData:
-      return worker.stats.lose(packet, Loss::kDataFull, packet.at);
+      counts_.lost(index);
+      return worker.lose(packet, Loss::kDataFull, at);
     case softswitch::Verdict::kDropControl:
-      return worker.stats.lose(packet, Loss::kControlFull, packet.at);
+      counts_.lost(index);
+      return worker.lose(packet, Loss::kControlFull, at);
   }
 }
 
-softswitch::QueuePolicy SwitchNode::policy_of(std::uint32_t index, Picoseconds when) const {
-  softswitch::QueuePolicy policy = network_.policy(kind_of(index));
-  const LinkFaults::Index fault = ports_[index].fault;
-  if (fault == LinkFaults::kNone) [[likely]]
-    return policy;
-  const std::uint64_t percent = network_.faults().state(fault, when).speed_percent;
-  for (std::uint32_t* bytes :
-       {&policy.ecn_min_bytes, &policy.ecn_max_bytes, &policy.data_max_bytes}) {
-    *bytes = static_cast<std::uint32_t>(*bytes * percent / 100);
+const softswitch::QueuePolicy& SwitchNode::make_own_policy(const Port& port, Picoseconds when) {
+  own_policy_ = network_.policy(port.kind);
+  if (port.fault != LinkFaults::kNone) {
+    const std::uint64_t percent = network_.faults().state(port.fault, when).speed_percent;
+    for (std::uint32_t* bytes :
+         {&own_policy_.ecn_min_bytes, &own_policy_.ecn_max_bytes, &own_policy_.data_max_bytes}) {
+      *bytes = static_cast<std::uint32_t>(*bytes * percent / 100);
+    }
   }
-  return policy;
+  if (buffer_.is_shared()) {
+    own_policy_.data_max_bytes = std::min(own_policy_.data_max_bytes, buffer_.queue_max_bytes());
+  }
+  return own_policy_;
 }
 
-void SwitchNode::accept(std::uint32_t index, const Packet& packet, const Window& window,
-                        Worker& worker) {
+void SwitchNode::accept(std::uint32_t index, const Packet& packet, Picoseconds at,
+                        const Window& window, Worker& worker) {
   Port& port = ports_[index];
-  const bool idle = port.data.bytes + port.control.bytes == 0 && port.free_at <= packet.at &&
+  const bool idle = port.data.bytes + port.control.bytes == 0 && port.free_at <= at &&
                     !(port.paused && packet.is_data);
-  if (idle) return depart(index, packet, packet.at, window, worker);
+  if (idle) return depart(index, packet, at, window, worker);
   // A port that is not busy here has nothing but data that it may not send.
-  port.free_at = std::max(port.free_at, packet.at);
+  port.free_at = std::max(port.free_at, at);
   enqueue(port, packet);
-  const auto kind = static_cast<std::size_t>(kind_of(index));
-  std::uint64_t& most = worker.stats.bucket(packet.at).queue_max_bytes[kind];
+  const auto kind = static_cast<std::size_t>(port.kind);
+  std::uint64_t& most = worker.stats.bucket(at).queue_max_bytes[kind];
   most = std::max<std::uint64_t>(most, port.data.bytes);
+  counts_.queued(index, port.data.bytes);
 }
 
 void SwitchNode::enqueue(Port& port, const Packet& packet) {
@@ -163,7 +219,7 @@ void SwitchNode::enqueue(Port& port, const Packet& packet) {
   queue.last = slot;
   queue.bytes += buffered_size(packet);
   ++queued_;
-  if (!ingresses_.empty()) ingresses_[packet.ingress].bytes += buffered_size(packet);
+  if (buffer_.counts()) buffer_.add(packet.key.ingress(), buffered_size(packet), packet.is_data);
 }
 
 // The next packet to leave; its bytes still count as waiting. It stays until the next `enqueue`.
@@ -178,57 +234,60 @@ const Packet& SwitchNode::dequeue(Port& port) {
     queue.last = kNoSlot;
   } else {
     __builtin_prefetch(&waiting_[queue.first]);
-    __builtin_prefetch(&waiting_[queue.first].from);
   }
   following_[slot] = free_slot_;
   free_slot_ = slot;
   --queued_;
   const Packet& packet = waiting_[slot];
-  if (!ingresses_.empty()) ingresses_[packet.ingress].bytes -= buffered_size(packet);
+  if (buffer_.counts()) buffer_.remove(packet.key.ingress(), buffered_size(packet), packet.is_data);
   if (both)
     port.share.charge(control ? QueueClass::kControl : QueueClass::kData, buffered_size(packet));
   return packet;
 }
 
+bool SwitchNode::is_marked(std::uint32_t index, Picoseconds when) {
+  Port& port = ports_[index];
+  const softswitch::QueuePolicy& policy = policy_of(port, when);
+  return port.data.bytes > policy.ecn_min_bytes &&
+         marks_congestion(policy, port.data.bytes, network_.random(node_, index, port.drawn++));
+}
+
 void SwitchNode::depart(std::uint32_t index, const Packet& packet, Picoseconds start,
                         const Window& window, Worker& worker) {
   Port& port = ports_[index];
-  const PortKind kind = kind_of(index);
-  const Line& line = kind == PortKind::kT0Down ? network_.host_line() : network_.uplink_line();
-  const softswitch::QueuePolicy policy = policy_of(index, start);
-  const bool marks =
-      packet.is_data && packet.ecn_capable && !packet.marked &&
-      port.data.bytes > policy.ecn_min_bytes &&
-      marks_congestion(policy, port.data.bytes, network_.random(node_, index, port.drawn++));
+  const Hop& hop = network_.hop(port.kind);
+  // What has nothing behind it is not marked.
+  const bool marks = packet.is_data && port.data.bytes > 0 && packet.ecn_capable &&
+                     !packet.marked && is_marked(index, start);
   if (marks) {
     ++worker.stats.totals.packets_marked;
     ++worker.stats.bucket(start).marked;
   }
-  Picoseconds leaving = line.serialisation(packet.size);
+  Picoseconds leaving = hop.line.serialisation(packet.size);
   if (port.fault != LinkFaults::kNone) [[unlikely]] {
     leaving = leaving * 100 / network_.faults().state(port.fault, start).speed_percent;
   }
   port.free_at = start + leaving;
   ++worker.stats.totals.switch_hops;
-  const Picoseconds arrival = port.free_at + line.delay;
-  if (port.fault != LinkFaults::kNone && !survives(index, start, arrival, packet, worker))
-      [[unlikely]] {
-    return;
+  counts_.sent(index, packet.size, marks);
+  Picoseconds arrival = hop.arrival(start, packet.size);
+  if (port.fault != LinkFaults::kNone) [[unlikely]] {
+    // Bytes that come slowly do not pass through: the whole packet has to be there.
+    if (leaving != hop.line.serialisation(packet.size)) arrival = port.free_at + hop.delay;
+    if (!survives(index, start, port.free_at + hop.line.delay, packet, worker)) {
+      return counts_.lost(index);
+    }
   }
-  const NextHop hop = next_hop(index, packet);
-  Packet& out = worker.post(hop.node, arrival, window);
-  out = packet;
-  out.at = arrival;
-  out.egress = hop.egress;
-  out.ingress = hop.ingress;
+  Packet out = packet;
   out.marked = packet.marked || marks;
+  worker.post(out, next_hop(index, packet), arrival, window);
 }
 
 bool SwitchNode::survives(std::uint32_t index, Picoseconds start, Picoseconds arrival,
                           const Packet& packet, Worker& worker) {
   Port& port = ports_[index];
   if (!network_.faults().stays_up(port.fault, start, arrival)) {
-    worker.stats.lose(packet, Loss::kLinkDown, start);
+    worker.lose(packet, Loss::kLinkDown, start);
     return false;
   }
   const LinkState& state = network_.faults().state(port.fault, start);
@@ -236,13 +295,13 @@ bool SwitchNode::survives(std::uint32_t index, Picoseconds start, Picoseconds ar
   if (rate == 0 && packet.size <= state.mtu) return true;
   const std::uint64_t drawn = network_.random(node_, index, port.drawn++);
   if (packet.size <= state.mtu && drawn * 1'000'000'000 >> 32 >= rate) return true;
-  worker.stats.lose(packet, Loss::kLinkError, start);
+  worker.lose(packet, Loss::kLinkError, start);
   return false;
 }
 
-SwitchNode::NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& packet) const {
+NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& packet) const {
   const fabric::Fabric& fabric = network_.fabric();
-  switch (kind_of(index)) {
+  switch (ports_[index].kind) {
     case PortKind::kT0Down:
       return {.node = Network::host_rack(index_),
               .egress = static_cast<std::uint16_t>(index),
@@ -258,34 +317,31 @@ SwitchNode::NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& pack
           .ingress = static_cast<std::uint16_t>(network_.hosts_per_rack() + index_)};
 }
 
-void SwitchNode::apply_pause(std::uint32_t index, const Packet& pause) {
+void SwitchNode::apply_pause(std::uint32_t index, const Packet& pause, Picoseconds at) {
   Port& port = ports_[index];
   port.paused = pause.kind == PacketKind::kPause;
-  port.free_at = std::max(port.free_at, pause.at);
+  port.free_at = std::max(port.free_at, at);
 }
 
 void SwitchNode::pause_senders(const Window& window, Worker& worker) {
-  for (std::uint32_t i = 0; i < ingresses_.size(); ++i) {
-    Ingress& ingress = ingresses_[i];
-    const std::uint32_t limit = network_.pause_bytes();
-    const bool pause = ingress.bytes > (ingress.paused ? limit / 2 : limit);
-    if (pause == ingress.paused) continue;
-    ingress.paused = pause;
+  buffer_.end_window();
+  const auto links = static_cast<std::uint32_t>(ports_.size());
+  for (std::uint32_t i = 0; i < links; ++i) {
+    const SwitchBuffer::Change change = buffer_.judge_sender(i);
+    if (change == SwitchBuffer::Change::kNone) continue;
     const NextHop sender = sender_behind(i);
     const bool to_host = network_.is_host_rack(sender.node);
     const Picoseconds arrival =
         window.end + (to_host ? network_.host_line() : network_.uplink_line()).delay;
-    Packet& out = worker.post(sender.node, arrival, window);
-    out = {.at = arrival,
-           .egress = sender.egress,
-           .ingress = sender.ingress,
-           .plane = plane_,
-           .kind = pause ? PacketKind::kPause : PacketKind::kResume};
+    const bool pause = change == SwitchBuffer::Change::kPause;
+    if (pause) ++worker.stats.totals.pauses;
+    worker.post(Packet{.plane = plane_, .kind = pause ? PacketKind::kPause : PacketKind::kResume},
+                sender, arrival, window);
   }
 }
 
 // The port at the other end of a link.
-SwitchNode::NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
+NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
   const auto port = [](std::uint32_t number) { return static_cast<std::uint16_t>(number); };
   const std::uint32_t hosts = network_.hosts_per_rack();
   if (!is_t0_) {
@@ -299,7 +355,7 @@ void SwitchNode::count_in_flight(Worker& worker) const {
   for (const Port& port : ports_) {
     for (const Queue* queue : {&port.data, &port.control}) {
       for (Slot slot = queue->first; slot != kNoSlot; slot = following_[slot]) {
-        worker.stats.count_lost(waiting_[slot], Loss::kInFlight);
+        worker.stats.count_lost(*waiting_[slot].content, Loss::kInFlight);
       }
     }
   }

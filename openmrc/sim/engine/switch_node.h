@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "openmrc/sim/engine/switch_buffer.h"
+#include "openmrc/sim/engine/uplink_balancer.h"
 #include "openmrc/sim/engine/worker.h"
 #include "openmrc/sim/network/network.h"
+#include "openmrc/sim/series/link_counts.h"
+#include "openmrc/sim/series/series_recorder.h"
 #include "openmrc/softswitch/queue_policy.h"
 
 namespace openmrc::sim {
@@ -24,6 +29,9 @@ class SwitchNode {
   // At the end of a run: what waits is counted as on its way.
   void count_in_flight(Worker& worker) const;
 
+  void count_links() { counts_.start(static_cast<std::uint32_t>(ports_.size())); }
+  void sample_links(SeriesRecorder& series);
+
  private:
   using Slot = std::uint32_t;
   static constexpr Slot kNoSlot = 0xffffffff;
@@ -40,21 +48,20 @@ class SwitchNode {
     LinkFaults::Index fault = LinkFaults::kNone;
     std::uint32_t drawn = 0;  // random numbers so far
     bool paused = false;      // PFC: data waits
+    PortKind kind{};
     softswitch::FairShare share;
   };
-  // Where the packets of a port go.
-  struct NextHop {
-    NodeIndex node = 0;
-    std::uint16_t egress = 0;
-    std::uint16_t ingress = 0;
-  };
 
-  void run_port(std::uint32_t index, std::span<const Arrivals::Entry> arrivals,
-                const Window& window, Worker& worker);
+  // Of a T0 that chooses uplinks.
+  void run_balanced(const Window& window, const Arrivals& arrivals, Worker& worker);
+  void run_port(std::uint32_t index, std::span<const Packet> arrivals, const Window& window,
+                Worker& worker);
   void serve(std::uint32_t index, Picoseconds until, const Window& window, Worker& worker);
-  void arrive(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
-  void apply_pause(std::uint32_t index, const Packet& pause);
-  void accept(std::uint32_t index, const Packet& packet, const Window& window, Worker& worker);
+  void arrive(std::uint32_t index, const Packet& packet, Picoseconds at, const Window& window,
+              Worker& worker);
+  void apply_pause(std::uint32_t index, const Packet& pause, Picoseconds at);
+  void accept(std::uint32_t index, const Packet& packet, Picoseconds at, const Window& window,
+              Worker& worker);
   void enqueue(Port& port, const Packet& packet);
   const Packet& dequeue(Port& port);
   [[nodiscard]] static bool can_send(const Port& port) {
@@ -68,8 +75,17 @@ class SwitchNode {
   void pause_senders(const Window& window, Worker& worker);
   [[nodiscard]] NextHop sender_behind(std::uint32_t ingress) const;
   [[nodiscard]] NextHop next_hop(std::uint32_t index, const Packet& packet) const;
-  // Its thresholds follow its speed.
-  [[nodiscard]] softswitch::QueuePolicy policy_of(std::uint32_t index, Picoseconds when) const;
+  // Its thresholds follow its speed, and what is free of a shared buffer. Valid until the next
+  // call.
+  [[nodiscard]] const softswitch::QueuePolicy& policy_of(const Port& port, Picoseconds when) {
+    if (port.fault == LinkFaults::kNone && !buffer_.is_shared()) [[likely]]
+      return network_.policy(port.kind);
+    return make_own_policy(port, when);
+  }
+  const softswitch::QueuePolicy& make_own_policy(const Port& port, Picoseconds when);
+  // Of data that leaves.
+  [[nodiscard]] bool is_marked(std::uint32_t index, Picoseconds when);
+  [[nodiscard]] fabric::LinkId link_of(std::uint32_t index) const;
   [[nodiscard]] PortKind kind_of(std::uint32_t index) const {
     if (!is_t0_) return PortKind::kT1Down;
     return index < network_.hosts_per_rack() ? PortKind::kT0Down : PortKind::kT0Up;
@@ -82,19 +98,16 @@ class SwitchNode {
   std::uint32_t index_;  // rack of a T0, number of a T1
   // Of a T0: downlinks, then uplinks. Of a T1: racks.
   std::vector<Port> ports_;
-  std::vector<std::uint64_t> backlog_;  // a bit for each port with something in its queues
+  softswitch::QueuePolicy own_policy_{};  // of the port that was asked for last, if it has one
+  std::vector<std::uint64_t> backlog_;    // a bit for each port with something in its queues
   std::uint64_t queued_ = 0;
-  // What waits, and which one follows in its queue or in the list of free slots. Apart, because
-  // packets are large and soon out of the cache.
+  // What waits, and which one follows in its queue or in the list of free slots.
   std::vector<Packet> waiting_;
   std::vector<Slot> following_;
   Slot free_slot_ = kNoSlot;
-  // With PFC: what waits in all queues, by the link that it came by.
-  struct Ingress {
-    std::uint32_t bytes = 0;
-    bool paused = false;  // its sender
-  };
-  std::vector<Ingress> ingresses_;
+  SwitchBuffer buffer_;
+  LinkCounts counts_;
+  std::unique_ptr<UplinkBalancer> balancer_;  // null: senders choose uplinks
 };
 
 }  // namespace openmrc::sim

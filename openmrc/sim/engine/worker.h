@@ -20,21 +20,37 @@ struct Window {
   Picoseconds end{};
 };
 
+// Where a packet goes: the node, the port by which it will leave that (or the host of the rack),
+// and the link by which it comes.
+struct NextHop {
+  NodeIndex node = 0;
+  std::uint16_t egress = 0;
+  std::uint16_t ingress = 0;
+};
+
+// What one worker has read of what another has sent: to be given back when all have met.
+struct Returned {
+  std::vector<Chunk*> chunks;
+  std::vector<Content*> contents;
+};
+
 // What one thread has for itself: what its nodes have sent, by receiver and window, and its counts.
 class Worker {
  public:
-  Worker(const Network& network, std::size_t workers);
+  // The `number`th of so many.
+  Worker(const Network& network, std::size_t number, std::size_t workers);
 
-  // A place for a packet that arrives at `node` at time `at`, in a later window than `now`. The
-  // caller fills it in.
-  Packet& post(NodeIndex node, Picoseconds at, const Window& now) {
+  // The packet arrives at time `at`, in a later window than `now`.
+  void post(Packet packet, const NextHop& next, Picoseconds at, const Window& now) {
     OPENMRC_DCHECK(at >= now.end, "it arrives in a window to come");
     std::uint64_t ahead = 1;  // counted, because it is one or two, and dividing takes longer
-    for (Picoseconds left = at - now.end; left >= window_; left -= window_) ++ahead;
+    Picoseconds time = at - now.end;
+    for (; time >= window_; time -= window_) ++ahead;
     OPENMRC_DCHECK(ahead <= slot_mask_, "not too far ahead");
+    packet.key = ArrivalKey(next.egress, time, next.ingress);
     const std::size_t slot = (static_cast<std::uint64_t>(now.index) + ahead) & slot_mask_;
     ++posted_[slot];
-    return boxes_[slot * nodes_ + node].append(pool_);
+    boxes_[slot * nodes_ + next.node].append(chunks_) = packet;
   }
   [[nodiscard]] Mailbox& box(NodeIndex node, std::int64_t window) {
     return boxes_[slot_of(window) * nodes_ + node];
@@ -45,29 +61,44 @@ class Worker {
   // Whether it has sent anything that arrives after `window`.
   [[nodiscard]] bool has_posted() const;
 
-  // Chunks of worker `owner` that this one has read.
-  [[nodiscard]] std::vector<Chunk*>& returned(std::size_t owner) { return returned_[owner]; }
-  // Takes back what others have read of this one.
-  void take_back(std::vector<Chunk*>& returned) {
-    pool_.give_back(returned);
-    returned.clear();
+  // For a packet that a host sends; the caller fills in all but the owner.
+  [[nodiscard]] Content& take_content() {
+    Content* content = contents_.take();
+    content->owner = number_;
+    return *content;
+  }
+  // The packet has arrived, or is lost.
+  void release(Content& content) {
+    if (content.owner == number_) return contents_.give_back(&content);
+    returned_[content.owner].contents.push_back(&content);
+  }
+  void lose(const Packet& packet, Loss why, Picoseconds when) {
+    stats.lose(*packet.content, why, when);
+    release(*packet.content);
   }
 
+  // Of worker `owner`, what this one has read.
+  [[nodiscard]] Returned& returned(std::size_t owner) { return returned_[owner]; }
+  // Takes back what others have read of this one.
+  void take_back(Returned& returned);
+
   Stats stats;
-  [[nodiscard]] std::size_t bytes() const { return pool_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return chunks_.bytes() + contents_.bytes(); }
 
  private:
   [[nodiscard]] std::size_t slot_of(std::int64_t window) const {
     return static_cast<std::uint64_t>(window) & slot_mask_;
   }
 
+  std::uint16_t number_;
   Picoseconds window_;
   std::size_t nodes_;
   std::size_t slot_mask_;
-  ChunkPool pool_;
+  SlabPool<Chunk> chunks_;
+  SlabPool<Content> contents_;
   std::vector<Mailbox> boxes_;  // by slot, then node
   std::vector<std::uint64_t> posted_;
-  std::vector<std::vector<Chunk*>> returned_;
+  std::vector<Returned> returned_;
 };
 
 // The packets that arrive at a node in one window, port by port (or host by host), each in order of
@@ -75,37 +106,29 @@ class Worker {
 // order is the same whoever sent them first, so a run has one result.
 class Arrivals {
  public:
-  struct Entry {
-    std::uint64_t key;  // egress, time in the window, ingress
-    const Packet* packet;
-  };
-
   // For nodes with up to `ports` ports.
   explicit Arrivals(std::size_t ports) : begins_(ports + 1) {}
 
   void gather(std::span<Worker* const> workers, NodeIndex node, const Window& window);
-  [[nodiscard]] bool empty() const { return sorted_.empty(); }
-  [[nodiscard]] std::span<const Entry> at(std::size_t port) const {
-    return std::span(sorted_).subspan(begins_[port], begins_[port + 1] - begins_[port]);
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::span<const Packet> at(std::size_t port) const {
+    return std::span(packets_).subspan(begins_[port], begins_[port + 1] - begins_[port]);
   }
   // Calls `visit(port)` for each port that has arrivals.
   template <class Visit>
   void for_each_port(Visit&& visit) const {
-    for (std::size_t i = 0; i < sorted_.size();) {
-      const auto port = static_cast<std::size_t>(sorted_[i].key >> kPortShift);
+    for (std::size_t i = 0; i < count_;) {
+      const std::size_t port = packets_[i].key.egress();
       visit(port);
       i = begins_[port + 1];
     }
   }
 
  private:
-  static constexpr unsigned kIngressBits = 11;
-  static constexpr unsigned kPortShift = 64 - 11;
+  void sort_ports();
 
-  void sort();
-
-  std::vector<Entry> found_;
-  std::vector<Entry> sorted_;
+  std::vector<Packet> packets_;  // as many as there ever were
+  std::size_t count_ = 0;
   std::vector<std::uint32_t> begins_;  // by port
 };
 

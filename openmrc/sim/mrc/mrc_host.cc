@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "openmrc/base/check.h"
+#include "openmrc/sim/mrc/mrc_sample.h"
 #include "openmrc/sim/network/packet_size.h"
 #include "openmrc/sim/workload/slice.h"
 
@@ -39,7 +40,8 @@ MrcHost::MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<
                  std::vector<PortEvent> port_events)
     : world_(world),
       nic_(world.network, host),
-      application_(std::move(program), host, world.connections, world.queue_pairs),
+      application_(Application(std::move(program), host, world.connections, world.queue_pairs),
+                   world.network.scenario().nics.pcie_latency),
       endpoint_(settings_of(world, host), seed_of(world, host)),
       paths_(world.ev_sets.of(host)),
       port_events_(std::move(port_events)) {
@@ -94,17 +96,18 @@ void MrcHost::connect(std::uint32_t number, const Connections::End& end, std::ui
   }
 }
 
-void MrcHost::run(const Window& window, std::span<const Arrivals::Entry> arrivals, Worker& worker) {
+void MrcHost::run(const Window& window, std::span<const Packet> arrivals, Worker& worker) {
   Burst burst;
   std::size_t next = 0;
   for (;;) {
-    const Picoseconds arrival = next < arrivals.size() ? arrivals[next].packet->at : kNoTime;
+    const Picoseconds arrival =
+        next < arrivals.size() ? window.begin + arrivals[next].key.time() : kNoTime;
     const Picoseconds own = next_time();
     const Picoseconds time = std::min(arrival, own);
     if (time >= window.end) break;
     now_ = std::max(now_, time);
     if (arrival <= own) {
-      receive(*arrivals[next++].packet, worker);
+      receive(arrivals[next++], worker);
     } else if (port_events_done_ < port_events_.size() &&
                port_events_[port_events_done_].at <= now_) {
       change_port(port_events_[port_events_done_++]);
@@ -136,23 +139,28 @@ void MrcHost::change_port(const PortEvent& event) {
 }
 
 void MrcHost::receive(const Packet& packet, Worker& worker) {
+  if (is_pause(packet)) [[unlikely]] {
+    return nic_.pause(packet.plane, packet.kind == PacketKind::kPause, now_);
+  }
+  Content& content = *packet.content;
   Totals& totals = worker.stats.totals;
   wire::Packet record;
-  record.route = wire::Ipv6Route{.source = world_.plan.inner_address(packet.from, packet.plane),
+  record.route = wire::Ipv6Route{.source = world_.plan.inner_address(content.from, packet.plane),
                                  .destination = world_.plan.inner_address(packet.to, packet.plane),
-                                 .ev = packet.ev};
+                                 .ev = content.ev};
   record.ecn = packet.marked        ? wire::Ecn::kCongested
                : packet.ecn_capable ? wire::Ecn::kCapable0
                                     : wire::Ecn::kNotCapable;
-  record.transport.body = packet.body;
+  record.transport.body = content.body;
   if (packet.is_data) {
     ++totals.data_packets_arrived;
-    totals.payload_bytes_arrived += payload_size(packet);
-    worker.stats.bucket(now_).payload_bytes[packet.plane.raw()] += payload_size(packet);
+    totals.payload_bytes_arrived += payload_size(content);
+    worker.stats.bucket(now_).payload_bytes[packet.plane.raw()] += payload_size(content);
   } else {
-    const bool trimmed = std::holds_alternative<wire::TrimmedWrite>(packet.body);
+    const bool trimmed = std::holds_alternative<wire::TrimmedWrite>(content.body);
     ++(trimmed ? totals.trimmed_packets_arrived : totals.control_packets_arrived);
   }
+  worker.release(content);
   endpoint_.handle_packet(instant_of(now_), packet.plane, record);
 }
 
@@ -233,11 +241,12 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
   OPENMRC_CHECK(destination && ev_index < paths_.uplinks.size(), "the path is one of ours");
   const wire::TrafficClass traffic_class = transmit.packet.traffic_class;
   const auto* write = std::get_if<wire::RdmaWrite>(&body);
-  Packet packet{.to = destination->host,
-                .body = body,
-                .from = nic_.host(),
-                .ev = route.ev,
-                .uplink = paths_.uplinks[ev_index],
+  Content& content = worker.take_content();
+  content.from = nic_.host();
+  content.ev = route.ev;
+  content.body = body;
+  Packet packet{.content = &content,
+                .to = destination->host,
                 .size = static_cast<std::uint16_t>(size_on_wire(body)),
                 .plane = transmit.plane,
                 .is_data = traffic_class != wire::TrafficClass::kControl,
@@ -248,7 +257,7 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
     ++worker.stats.totals.retransmissions;
     ++worker.stats.bucket(now_).retransmissions;
   }
-  nic_.send(packet, now_, window, worker);
+  nic_.send(packet, paths_.uplinks[ev_index], now_, window, worker);
 }
 
 void MrcHost::finish(Worker& worker) {
@@ -265,6 +274,23 @@ void MrcHost::finish(Worker& worker) {
   }
   totals.spurious_retransmits += counters.of(Count::kSpuriousRetransmits);
   totals.evs_suspected += counters.of(Count::kEvsSuspected);
+}
+
+void MrcHost::sample(SeriesRecorder& series) {
+  const fabric::HostIndex host = nic_.host();
+  const auto outgoing = world_.connections.outgoing(host);
+  const bool wanted = series.wants(host);
+  HostSample sample{.payload_bytes = endpoint_.counters().of(core::Count::kBytesPlaced),
+                    .retransmissions = count_retransmits(endpoint_.counters())};
+  for (std::uint32_t number = 0; number < sends_; ++number) {
+    const core::Peer* peer = endpoint_.peer_of(qpn_of(number, 0));
+    OPENMRC_CHECK(peer != nullptr, "every connection has a peer");
+    if (peer->in_flight > ByteCount(0)) sample.transport += sample_window(*peer);
+    if (!wanted) continue;
+    series.add_connection({.from = host, .to = outgoing[number].other}, sample_connection(*peer));
+  }
+  series.add_host(host, sample);
+  nic_.sample_links(series);
 }
 
 }  // namespace openmrc::sim

@@ -13,6 +13,7 @@
 #include "openmrc/sim/engine/application.h"
 #include "openmrc/sim/engine/connections.h"
 #include "openmrc/sim/engine/host.h"
+#include "openmrc/sim/engine/host_bus.h"
 #include "openmrc/sim/engine/nic.h"
 #include "openmrc/sim/mrc/ev_sets.h"
 
@@ -45,12 +46,13 @@ class MrcHost : public Host {
   MrcHost(const MrcWorld& world, fabric::HostIndex host, std::unique_ptr<Program> program,
           std::vector<PortEvent> port_events);
 
-  void run(const Window& window, std::span<const Arrivals::Entry> arrivals,
-           Worker& worker) override;
+  void run(const Window& window, std::span<const Packet> arrivals, Worker& worker) override;
   [[nodiscard]] Picoseconds wake_at() const override { return wake_at_; }
   [[nodiscard]] bool done() const override { return application_.done(); }
   [[nodiscard]] Picoseconds done_at() const override { return application_.done_at(); }
   void finish(Worker& worker) override;
+  void count_links() override { nic_.count_links(); }
+  void sample(SeriesRecorder& series) override;
 
  private:
   void connect(std::uint32_t number, const Connections::End& end, std::uint32_t queue_pair);
@@ -69,7 +71,7 @@ class MrcHost : public Host {
 
   const MrcWorld& world_;
   Nic nic_;
-  Application application_;
+  HostBus application_;
   core::Endpoint endpoint_;
   const profile::DrawnPaths& paths_;
   core::ProtectionDomain domain_{};

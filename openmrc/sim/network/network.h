@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -24,6 +25,18 @@ struct Line {
 
   [[nodiscard]] Picoseconds serialisation(std::uint32_t bytes) const {
     return Picoseconds(bytes * picoseconds_per_byte);
+  }
+};
+
+// What a packet takes from the moment it begins to leave a port until the next device can decide
+// what to do with it.
+struct Hop {
+  Line line{};
+  Picoseconds delay{};           // of the wire and of the devices at its ends
+  std::uint32_t lead_bytes = 0;  // so many must have arrived; a shorter packet wholly
+
+  [[nodiscard]] Picoseconds arrival(Picoseconds start, std::uint32_t size) const {
+    return start + line.serialisation(std::min(size, lead_bytes)) + delay;
   }
 };
 
@@ -52,15 +65,20 @@ class Network {
   // Of a node that is no host rack.
   [[nodiscard]] fabric::SwitchId switch_of(NodeIndex node) const;
 
-  // Host links and links between switches.
+  // Host links and links between switches: speed and wire.
   [[nodiscard]] const Line& host_line() const { return host_line_; }
   [[nodiscard]] const Line& uplink_line() const { return uplink_line_; }
+  // From a port of a switch, and from a NIC to another host of its rack or to an uplink.
+  [[nodiscard]] const Hop& hop(PortKind from) const {
+    return hops_[static_cast<std::size_t>(from)];
+  }
+  [[nodiscard]] const Hop& nic_hop(bool own_rack) const { return nic_hops_[own_rack ? 1 : 0]; }
   [[nodiscard]] const softswitch::QueuePolicy& policy(PortKind kind) const {
     return policies_[static_cast<std::size_t>(kind)];
   }
 
   // Windows of time: what a node sends in one arrives in a later one, so that within a window all
-  // nodes can be run in any order, or at once. As long as the shortest wire.
+  // nodes can be run in any order, or at once. As long as the shortest wire with its devices.
   [[nodiscard]] Picoseconds window() const { return window_; }
   // How many windows ahead a packet can arrive, at most.
   [[nodiscard]] std::uint32_t windows_ahead_max() const { return windows_ahead_max_; }
@@ -69,7 +87,11 @@ class Network {
   [[nodiscard]] Duration base_rtt() const { return base_rtt_; }
   [[nodiscard]] std::uint32_t bdp_bytes() const { return bdp_bytes_; }
   // PFC: what may wait in a switch of one sender's packets; at half of it the sender may go on.
-  [[nodiscard]] std::uint32_t pause_bytes() const { return bdp_bytes_; }
+  [[nodiscard]] std::uint32_t pause_bytes(bool from_host) const {
+    return bdp_of(from_host ? host_line_ : uplink_line_);
+  }
+  // What may still come by a link after its sender was found to be paused.
+  [[nodiscard]] std::uint32_t headroom_bytes(bool from_host) const;
 
   // An evenly spread number that belongs to the n-th packet at a port, whoever asks and when.
   [[nodiscard]] std::uint32_t random(NodeIndex node, std::uint32_t port, std::uint64_t n) const {
@@ -78,12 +100,20 @@ class Network {
   }
 
  private:
+  [[nodiscard]] std::uint32_t bdp_of(const Line& line) const;
+  [[nodiscard]] softswitch::QueuePolicy make_policy(PortKind kind) const;
+  void set_hops();
+  [[nodiscard]] Picoseconds one_way(std::uint32_t size) const;
+  void set_windows(std::uint32_t full_size);
+
   const Scenario& scenario_;
   fabric::Fabric fabric_;
   LinkFaults faults_;
   std::uint64_t seed_;
   Line host_line_;
   Line uplink_line_;
+  std::array<Hop, kPortKinds> hops_{};
+  std::array<Hop, 2> nic_hops_{};
   std::array<softswitch::QueuePolicy, kPortKinds> policies_{};
   Picoseconds window_{};
   std::uint32_t windows_ahead_max_ = 0;

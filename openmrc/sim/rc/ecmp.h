@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/picoseconds.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/sim/network/network.h"
+#include "openmrc/sim/network/routing.h"
 
 namespace openmrc::sim {
 
@@ -29,17 +29,13 @@ class Ecmp {
   [[nodiscard]] Plane plane(const EcmpFlow& flow) const;
   [[nodiscard]] std::uint16_t uplink(const EcmpFlow& flow, Plane plane, Picoseconds now) const;
   // Until then no uplink changes.
-  [[nodiscard]] Picoseconds next_change(Picoseconds now) const;
+  [[nodiscard]] Picoseconds next_change(Picoseconds now) const { return routing_.next_change(now); }
 
  private:
   [[nodiscard]] std::uint64_t hash(const EcmpFlow& flow) const;
-  [[nodiscard]] bool is_usable(const EcmpFlow& flow, Plane plane, std::uint32_t uplink,
-                               Picoseconds now) const;
-  [[nodiscard]] bool is_given_up(const fabric::LinkId& link, bool upward, Picoseconds now) const;
 
   const Network& network_;
-  Picoseconds reroute_after_;
-  std::vector<Picoseconds> changes_;  // when a link may begin or cease to be given up; sorted
+  Routing routing_;
 };
 
 // The path of one flow, looked up again only when it may have changed.

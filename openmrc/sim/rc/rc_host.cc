@@ -9,6 +9,18 @@
 
 namespace openmrc::sim {
 
+namespace {
+
+// What spreading packets over the uplinks of a T0 can bring about, with queues that are not full.
+constexpr std::uint32_t kReorderingOfBalancing = 128;
+
+std::uint32_t reordering_of(const Network& network, const RcTransport& transport) {
+  const bool balances = network.scenario().switches.balancing != Balancing::kEcmp;
+  return transport.reordering.value_or(balances ? kReorderingOfBalancing : 0);
+}
+
+}  // namespace
+
 RcWorld make_rc_world(const Network& network, const Connections& connections,
                       const RcTransport& transport) {
   return {.network = network,
@@ -18,13 +30,18 @@ RcWorld make_rc_world(const Network& network, const Connections& connections,
           .sender = {.mtu = network.scenario().mtu(),
                      .timeout = transport.timeout,
                      .retries = transport.retries,
-                     .dcqcn = dcqcn_defaults(network.fabric().shape().host_link_bits_per_second)}};
+                     .dcqcn = dcqcn_defaults(network.fabric().shape().host_link_bits_per_second),
+                     .recovery = transport.recovery,
+                     .reordering = reordering_of(network, transport)},
+          .switches_choose = network.scenario().switches.balancing != Balancing::kEcmp};
 }
 
 RcHost::RcHost(const RcWorld& world, fabric::HostIndex host, std::unique_ptr<Program> program)
     : world_(world),
       nic_(world.network, host),
-      application_(std::move(program), host, world.connections, world.transport.queue_pairs),
+      application_(
+          Application(std::move(program), host, world.connections, world.transport.queue_pairs),
+          world.network.scenario().nics.pcie_latency),
       ports_(world.network.planes()) {
   const std::uint32_t queue_pairs = world.transport.queue_pairs;
   std::uint32_t number = 0;
@@ -46,8 +63,8 @@ Qpn RcHost::qpn_of(std::uint32_t number, std::uint32_t queue_pair) const {
 void RcHost::connect_sending(std::uint32_t number, const Connections::End& end,
                              std::uint32_t queue_pair) {
   const EcmpFlow flow{.from = nic_.host(), .to = end.other, .qpn = qpn_of(number, queue_pair)};
-  sending_.push_back({.sender = RcSender(world_.sender, qpn_of(end.number, queue_pair)),
-                      .path = EcmpPath(world_.ecmp, flow, world_.ecmp.plane(flow))});
+  sending_.emplace_back(RcSender(world_.sender, qpn_of(end.number, queue_pair)),
+                        EcmpPath(world_.ecmp, flow, world_.ecmp.plane(flow)));
 }
 
 void RcHost::connect_receiving(std::uint32_t number, const Connections::End& end,
@@ -55,21 +72,22 @@ void RcHost::connect_receiving(std::uint32_t number, const Connections::End& end
   const Qpn other = qpn_of(end.number, queue_pair);
   const EcmpFlow there{.from = end.other, .to = nic_.host(), .qpn = other};
   const EcmpFlow back{.from = nic_.host(), .to = end.other, .qpn = qpn_of(number, queue_pair)};
-  receiving_.push_back({.receiver = {},
+  receiving_.push_back({.receiver = RcReceiver(world_.transport.recovery),
                         .path = EcmpPath(world_.ecmp, back, world_.ecmp.plane(there)),
                         .other = other});
 }
 
-void RcHost::run(const Window& window, std::span<const Arrivals::Entry> arrivals, Worker& worker) {
+void RcHost::run(const Window& window, std::span<const Packet> arrivals, Worker& worker) {
   std::size_t next = 0;
   for (;;) {
-    const Picoseconds arrival = next < arrivals.size() ? arrivals[next].packet->at : kNoTime;
+    const Picoseconds arrival =
+        next < arrivals.size() ? window.begin + arrivals[next].key.time() : kNoTime;
     const Picoseconds own = next_time();
     const Picoseconds time = std::min(arrival, own);
     if (time >= window.end) break;
     now_ = std::max(now_, time);
     if (arrival <= own) {
-      receive(*arrivals[next++].packet, worker);
+      receive(arrivals[next++], worker);
     } else if (application_.wake_at() <= now_) {
       application_.on_time(now_, worker);
     } else {
@@ -97,57 +115,88 @@ void RcHost::receive(const Packet& packet, Worker& worker) {
     case PacketKind::kPause:
     case PacketKind::kResume:
       return nic_.pause(packet.plane, packet.kind == PacketKind::kPause, now_);
-    case PacketKind::kRcData:
+    case PacketKind::kRcData: {
+      const std::uint32_t bytes = payload_size(*packet.content);
       ++totals.data_packets_arrived;
-      totals.payload_bytes_arrived += payload_size(packet);
-      worker.stats.bucket(now_).payload_bytes[packet.plane.raw()] += payload_size(packet);
-      return receive_data(packet, worker);
+      totals.payload_bytes_arrived += bytes;
+      worker.stats.bucket(now_).payload_bytes[packet.plane.raw()] += bytes;
+      receive_data(packet, worker);
+      return worker.release(*packet.content);
+    }
     case PacketKind::kRcAck:
     case PacketKind::kRcNak:
+    case PacketKind::kRcSelective:
     case PacketKind::kRcCongestion:
       ++totals.control_packets_arrived;
-      return receive_answer(packet, worker);
+      receive_answer(packet, worker);
+      return worker.release(*packet.content);
     case PacketKind::kMrc: break;
   }
   OPENMRC_CHECK(false, "all hosts have the same transport");
 }
 
 void RcHost::receive_data(const Packet& packet, Worker& worker) {
-  const auto& write = std::get<wire::RdmaWrite>(packet.body);
+  const auto& write = std::get<wire::RdmaWrite>(packet.content->body);
   const auto index =
       static_cast<Index>(write.destination_qp.raw() - kFirstUsableQpn.raw() - sending_.size());
   Receiving& receiving = receiving_[index];
   const RcReceiver::Outcome outcome = receiving.receiver.receive(write, packet.marked, now_);
-  if (outcome.ack) answer(receiving, PacketKind::kRcAck);
-  if (outcome.nak) answer(receiving, PacketKind::kRcNak);
-  if (outcome.congestion) answer(receiving, PacketKind::kRcCongestion);
-  if (outcome.delivered) {
-    const std::uint32_t queue_pairs = world_.transport.queue_pairs;
-    application_.on_received(now_, index / queue_pairs, index % queue_pairs, *outcome.delivered,
-                             worker);
-  }
+  if (outcome.ack) answer(receiving, PacketKind::kRcAck, worker);
+  if (outcome.nak) answer(receiving, PacketKind::kRcNak, worker);
+  if (outcome.selective) answer_selectively(receiving, write.psn, worker);
+  if (outcome.congestion) answer(receiving, PacketKind::kRcCongestion, worker);
+  if (outcome.delivered) deliver(index, *outcome.delivered, worker);
+  if (!outcome.closes_gap) return;
+  while (const auto tag = receiving.receiver.take_delivered()) deliver(index, *tag, worker);
 }
 
-void RcHost::answer(Receiving& receiving, PacketKind kind) {
+void RcHost::deliver(Index index, MessageTag tag, Worker& worker) {
+  const std::uint32_t queue_pairs = world_.transport.queue_pairs;
+  application_.on_received(now_, index / queue_pairs, index % queue_pairs, tag, worker);
+}
+
+void RcHost::answer(Receiving& receiving, PacketKind kind, Worker& worker) {
   const Psn expected = receiving.receiver.expected();
   const bool is_ack = kind == PacketKind::kRcAck;
   const auto syndrome =
       kind == PacketKind::kRcNak ? wire::AckSyndrome::kNakSequenceError : wire::AckSyndrome::kAck;
   const bool is_congestion = kind == PacketKind::kRcCongestion;
-  const Packet packet{.to = receiving.path.to(),
-                      .body = wire::Acknowledge{.destination_qp = receiving.other,
-                                                .psn = is_ack ? expected + -1 : expected,
-                                                .aeth = {.syndrome = syndrome}},
-                      .from = nic_.host(),
-                      .uplink = receiving.path.uplink(now_),
-                      .size = is_congestion ? kRcCongestionSize : kRcAckSize,
-                      .plane = receiving.path.plane(),
-                      .kind = kind};
-  ports_[packet.plane.raw()].answers.push(packet);
+  queue_answer(receiving,
+               Packet{.size = is_congestion ? kRcCongestionSize : kRcAckSize, .kind = kind},
+               wire::Acknowledge{.destination_qp = receiving.other,
+                                 .psn = is_ack ? expected + -1 : expected,
+                                 .aeth = {.syndrome = syndrome}},
+               worker);
+}
+
+void RcHost::answer_selectively(Receiving& receiving, Psn arrived, Worker& worker) {
+  const Psn last = receiving.receiver.expected() + -1;
+  queue_answer(
+      receiving, Packet{.size = kRcSelectiveSize, .kind = PacketKind::kRcSelective},
+      wire::Sack{.destination_qp = receiving.other,
+                 .seth = {.cack_psn = last,
+                          .sack_offset = static_cast<std::int16_t>(arrived.distance_from(last)),
+                          .sack_bitmap = 1}},
+      worker);
+}
+
+void RcHost::queue_answer(Receiving& receiving, Packet packet, const wire::Body& body,
+                          Worker& worker) {
+  Content& content = worker.take_content();
+  content.from = nic_.host();
+  content.ev = Ev{};
+  content.body = body;
+  packet.content = &content;
+  packet.to = receiving.path.to();
+  packet.plane = receiving.path.plane();
+  ports_[packet.plane.raw()].answers.push(
+      {.packet = packet, .uplink = receiving.path.uplink(now_)});
 }
 
 void RcHost::receive_answer(const Packet& packet, Worker& worker) {
-  const auto& acknowledge = std::get<wire::Acknowledge>(packet.body);
+  if (packet.kind == PacketKind::kRcSelective) [[unlikely]]
+    return receive_selective(packet, worker);
+  const auto& acknowledge = std::get<wire::Acknowledge>(packet.content->body);
   const Index index = acknowledge.destination_qp.raw() - kFirstUsableQpn.raw();
   RcSender& sender = sending_[index].sender;
   if (packet.kind == PacketKind::kRcCongestion) return sender.on_congestion(now_);
@@ -156,6 +205,14 @@ void RcHost::receive_answer(const Packet& packet, Worker& worker) {
   } else {
     sender.on_nak(now_, acknowledge.psn);
   }
+  take_done(index, worker);
+  take_turn(index);
+}
+
+void RcHost::receive_selective(const Packet& packet, Worker& worker) {
+  const auto& sack = std::get<wire::Sack>(packet.content->body);
+  const Index index = sack.destination_qp.raw() - kFirstUsableQpn.raw();
+  sending_[index].sender.on_selective(now_, sack.seth.cack_psn, sack.seth.bitmap_base());
   take_done(index, worker);
   take_turn(index);
 }
@@ -219,8 +276,8 @@ void RcHost::watch(Index index) {
 // At most one packet: then the port is busy.
 void RcHost::transmit(Port& port, const Window& window, Worker& worker) {
   if (!port.answers.empty()) {
-    Packet packet = port.answers.pop();
-    return nic_.send(packet, now_, window, worker);
+    const Answer answer = port.answers.pop();
+    return nic_.send(answer.packet, answer.uplink, now_, window, worker);
   }
   while (!port.turn.empty()) {
     const Index index = port.turn.pop();
@@ -235,20 +292,24 @@ void RcHost::transmit(Port& port, const Window& window, Worker& worker) {
 
 void RcHost::send_data(Sending& sending, const Window& window, Worker& worker) {
   const wire::RdmaWrite write = sending.sender.take_packet(now_);
-  Packet packet{.to = sending.path.to(),
-                .body = write,
-                .from = nic_.host(),
-                .uplink = sending.path.uplink(now_),
-                .size = rc_data_size(write.part, write.payload.size()),
-                .plane = sending.path.plane(),
-                .kind = PacketKind::kRcData,
-                .is_data = true,
-                .ecn_capable = world_.transport.dcqcn};
+  Content& content = worker.take_content();
+  content.from = nic_.host();
+  content.ev = Ev{};
+  content.body = write;
+  const Packet packet{.content = &content,
+                      .to = sending.path.to(),
+                      .size = rc_data_size(write.part, write.payload.size()),
+                      .plane = sending.path.plane(),
+                      .kind = PacketKind::kRcData,
+                      .is_data = true,
+                      .ecn_capable = world_.transport.dcqcn};
+  const auto uplink = world_.switches_choose ? static_cast<std::uint16_t>(world_.network.uplinks())
+                                             : sending.path.uplink(now_);
   if (write.retransmission) {
     ++worker.stats.totals.retransmissions;
     ++worker.stats.bucket(now_).retransmissions;
   }
-  nic_.send(packet, now_, window, worker);
+  nic_.send(packet, uplink, now_, window, worker);
 }
 
 }  // namespace openmrc::sim

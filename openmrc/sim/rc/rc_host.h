@@ -13,6 +13,7 @@
 #include "openmrc/sim/engine/application.h"
 #include "openmrc/sim/engine/connections.h"
 #include "openmrc/sim/engine/host.h"
+#include "openmrc/sim/engine/host_bus.h"
 #include "openmrc/sim/engine/nic.h"
 #include "openmrc/sim/rc/ecmp.h"
 #include "openmrc/sim/rc/rc_receiver.h"
@@ -27,6 +28,7 @@ struct RcWorld {
   const RcTransport& transport;
   Ecmp ecmp;
   RcSender::Settings sender;
+  bool switches_choose = false;  // the uplinks of data
 };
 RcWorld make_rc_world(const Network& network, const Connections& connections,
                       const RcTransport& transport);
@@ -37,12 +39,13 @@ class RcHost : public Host {
  public:
   RcHost(const RcWorld& world, fabric::HostIndex host, std::unique_ptr<Program> program);
 
-  void run(const Window& window, std::span<const Arrivals::Entry> arrivals,
-           Worker& worker) override;
+  void run(const Window& window, std::span<const Packet> arrivals, Worker& worker) override;
   [[nodiscard]] Picoseconds wake_at() const override { return wake_at_; }
   [[nodiscard]] bool done() const override { return application_.done(); }
   [[nodiscard]] Picoseconds done_at() const override { return application_.done_at(); }
   void finish(Worker& worker) override { application_.finish(worker); }
+  void count_links() override { nic_.count_links(); }
+  void sample(SeriesRecorder& series) override { nic_.sample_links(series); }
 
  private:
   using Index = std::uint32_t;  // of a queue pair, among the sending or the receiving ones
@@ -58,8 +61,13 @@ class RcHost : public Host {
     EcmpPath path;  // of what it sends back
     Qpn other{};
   };
+  // Waits for the port of its plane.
+  struct Answer {
+    Packet packet{};
+    std::uint16_t uplink = 0;
+  };
   struct Port {
-    core::GrowingRing<Packet> answers;
+    core::GrowingRing<Answer> answers;
     core::GrowingRing<Index> turn;  // sending queue pairs whose time has come
   };
   // The first is at the top.
@@ -74,7 +82,11 @@ class RcHost : public Host {
   void receive(const Packet& packet, Worker& worker);
   void receive_data(const Packet& packet, Worker& worker);
   void receive_answer(const Packet& packet, Worker& worker);
-  void answer(Receiving& receiving, PacketKind kind);
+  void receive_selective(const Packet& packet, Worker& worker);
+  void deliver(Index index, MessageTag tag, Worker& worker);
+  void answer(Receiving& receiving, PacketKind kind, Worker& worker);
+  void answer_selectively(Receiving& receiving, Psn arrived, Worker& worker);
+  void queue_answer(Receiving& receiving, Packet packet, const wire::Body& body, Worker& worker);
   void handle_timeouts(Worker& worker);
   void take_done(Index index, Worker& worker);
 
@@ -87,7 +99,7 @@ class RcHost : public Host {
 
   const RcWorld& world_;
   Nic nic_;
-  Application application_;
+  HostBus application_;
   std::vector<Sending> sending_;
   std::vector<Receiving> receiving_;
   std::vector<Port> ports_;  // by plane

@@ -321,20 +321,21 @@ TEST(RcHost, APausedPortSendsNothing) {
   const RcWorld world =
       make_rc_world(network, connections, std::get<RcTransport>(scenario.transport));
   RcHost host(world, HostIndex(0), workload->program(HostIndex(0)));
-  Worker worker(network, 1);
-  const auto run_window = [&](std::int64_t index, std::span<const Arrivals::Entry> arrivals) {
+  Worker worker(network, 0, 1);
+  const auto run_window = [&](std::int64_t index, std::span<const Packet> arrivals) {
     const Picoseconds length = network.window();
     host.run({.index = index, .begin = length * index, .end = length * (index + 1)}, arrivals,
              worker);
     return worker.stats.totals.data_packets_sent;
   };
 
-  const Packet pause{.at = Picoseconds(1), .kind = PacketKind::kPause};
-  EXPECT_EQ(run_window(0, std::array{Arrivals::Entry{.key = 0, .packet = &pause}}), 1u);
+  const ArrivalKey at(0, Picoseconds(1), kPauseIngress);
+  const Packet pause{.key = at, .kind = PacketKind::kPause};
+  EXPECT_EQ(run_window(0, std::array{pause}), 1u);
   EXPECT_EQ(run_window(100, {}), 1u);
   EXPECT_EQ(host.wake_at(), kNoTime);
-  const Packet resume{.at = network.window() * 200, .kind = PacketKind::kResume};
-  EXPECT_EQ(run_window(200, std::array{Arrivals::Entry{.key = 0, .packet = &resume}}), 2u);
+  const Packet resume{.key = at, .kind = PacketKind::kResume};
+  EXPECT_EQ(run_window(200, std::array{resume}), 2u);
   EXPECT_LT(host.wake_at(), kNoTime);
   EXPECT_EQ(worker.stats.totals.control_packets_arrived, 0u);
 }

@@ -29,6 +29,10 @@ constexpr std::uint16_t rc_data_size(const wire::MessagePart& part, std::uint32_
 
 inline constexpr std::uint16_t kRcAckSize = kRcOutside + wire::kAethSize;
 
+// Beside what has arrived without gaps it names the packet that has arrived ahead (as in IRN).
+inline constexpr std::size_t kSelectiveField = 4;
+inline constexpr std::uint16_t kRcSelectiveSize = kRcAckSize + kSelectiveField;
+
 // A congestion notification has 16 reserved bytes behind its BTH.
 inline constexpr std::size_t kCnpReserved = 16;
 inline constexpr std::uint16_t kRcCongestionSize = kRcOutside + kCnpReserved;

@@ -18,7 +18,11 @@ wire::MessagePart part_of(bool first, bool last, MessageTag tag) {
 }  // namespace
 
 RcSender::RcSender(const Settings& settings, Qpn destination_qp)
-    : settings_(&settings), dcqcn_(settings.dcqcn), destination_qp_(destination_qp) {}
+    : settings_(&settings), dcqcn_(settings.dcqcn), destination_qp_(destination_qp) {
+  if (settings.recovery == Recovery::kSelective) {
+    repeat_ = std::make_unique<SelectiveRepeat>(settings.reordering);
+  }
+}
 
 void RcSender::post(std::uint64_t bytes, MessageTag tag, std::uint32_t message) {
   OPENMRC_DCHECK(bytes > 0, "a message has at least one byte");
@@ -47,12 +51,18 @@ wire::RdmaWrite RcSender::packet_at(UnwrappedPsn psn) const {
 
 wire::RdmaWrite RcSender::take_packet(Picoseconds now) {
   OPENMRC_DCHECK(has_packet() && next_send_at_ <= now, "there is a packet, and its time has come");
-  const wire::RdmaWrite write = packet_at(next_);
-  next_ = next_ + 1;
-  sent_ = std::max(sent_, next_);
+  const bool repeats = repeats_next();
+  const UnwrappedPsn psn = repeats ? repeat_->take_packet() : next_;
+  wire::RdmaWrite write = packet_at(psn);
+  if (repeats) {
+    write.ack_request = true;
+  } else {
+    next_ = next_ + 1;
+    sent_ = std::max(sent_, next_);
+  }
   if (write.ack_request) {
     if (deadline_ == kNoTime) deadline_ = now + settings_->timeout;
-    asked_ = next_;
+    asked_ = repeats ? std::max(asked_, psn + 1) : next_;
   }
   const std::uint32_t size = rc_data_size(write.part, write.payload.size());
   next_send_at_ = now + serialisation_time(size, dcqcn_.rate(now));
@@ -71,9 +81,16 @@ void RcSender::on_nak(Picoseconds now, Psn psn) {
   go_back();
 }
 
+void RcSender::on_selective(Picoseconds now, Psn psn, Psn arrived) {
+  acknowledge_before(now, acknowledged_.nearest(psn) + 1);
+  const UnwrappedPsn ahead = acknowledged_.nearest(arrived);
+  if (repeat_ != nullptr && ahead >= acknowledged_) repeat_->on_arrived(ahead);
+}
+
 void RcSender::acknowledge_before(Picoseconds now, UnwrappedPsn end) {
   if (end <= acknowledged_) return;
   OPENMRC_DCHECK(end <= sent_, "only what was sent can arrive");
+  if (repeat_ != nullptr) repeat_->on_acknowledged(acknowledged_, end);
   acknowledged_ = end;
   next_ = std::max(next_, end);
   timeouts_ = 0;
@@ -88,7 +105,10 @@ void RcSender::go_back() {
 void RcSender::on_timeout() {
   failed_ = timeouts_ == settings_->retries;
   ++timeouts_;
-  go_back();
+  if (repeat_ == nullptr) return go_back();
+  repeat_->on_timeout(acknowledged_, sent_);
+  asked_ = acknowledged_;
+  deadline_ = kNoTime;
 }
 
 std::optional<RcSender::Done> RcSender::take_done() {

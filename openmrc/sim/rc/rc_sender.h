@@ -2,19 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "openmrc/base/ids.h"
 #include "openmrc/base/picoseconds.h"
 #include "openmrc/sim/rc/dcqcn.h"
+#include "openmrc/sim/rc/selective_repeat.h"
+#include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/sim/workload/program.h"
 #include "openmrc/wire/packet.h"
 
 namespace openmrc::sim {
 
 // The sending end of a RoCEv2 queue pair. Packets leave in order, as fast as DCQCN lets them; when
-// one is lost, all from it on are retransmitted.
+// one is lost, all from it on are retransmitted, or with selective repeat it alone.
 class RcSender {
  public:
   struct Settings {
@@ -22,6 +25,8 @@ class RcSender {
     Picoseconds timeout{};      // for an acknowledgement that was asked for
     std::uint32_t retries = 0;  // so many timeouts in a row do not break the queue pair
     DcqcnSettings dcqcn{};
+    Recovery recovery = Recovery::kGoBackN;
+    std::uint32_t reordering = 0;  // of selective repeat
   };
   struct Done {
     std::uint32_t message = 0;
@@ -31,7 +36,7 @@ class RcSender {
   // The last packet of a message asks for an acknowledgement, and so does every so-many-th.
   static constexpr std::int64_t kAckEvery = 16;
   // RoCEv2 has no window: this is far above what any path holds.
-  static constexpr std::int64_t kInFlightMax = 4096;
+  static constexpr std::int64_t kInFlightMax = PsnWindow::kPackets;
 
   // `settings` outlive it.
   RcSender(const Settings& settings, Qpn destination_qp);
@@ -40,6 +45,7 @@ class RcSender {
 
   // Whether there is a packet to send; not before `next_send_at`.
   [[nodiscard]] bool has_packet() const {
+    if (repeats_next() && !failed_) return true;
     return next_ < end_ && next_ - acknowledged_ < kInFlightMax && !failed_;
   }
   [[nodiscard]] Picoseconds next_send_at() const { return next_send_at_; }
@@ -49,6 +55,8 @@ class RcSender {
   void on_ack(Picoseconds now, Psn psn);
   // All packets before this one have arrived, and a later one.
   void on_nak(Picoseconds now, Psn psn);
+  // All packets up to `psn` have arrived, and this later one.
+  void on_selective(Picoseconds now, Psn psn, Psn arrived);
   void on_congestion(Picoseconds now) { dcqcn_.on_congestion(now); }
 
   // When on_timeout is to be called; kNoTime: never.
@@ -68,6 +76,7 @@ class RcSender {
   };
 
   [[nodiscard]] wire::RdmaWrite packet_at(UnwrappedPsn psn) const;
+  [[nodiscard]] bool repeats_next() const { return repeat_ != nullptr && repeat_->has_packet(); }
   void acknowledge_before(Picoseconds now, UnwrappedPsn end);
   void go_back();
 
@@ -83,6 +92,7 @@ class RcSender {
   UnwrappedPsn asked_{};           // an acknowledgement was asked for of what comes before it
   Picoseconds next_send_at_{};
   Picoseconds deadline_ = kNoTime;
+  std::unique_ptr<SelectiveRepeat> repeat_;  // null: go-back-N
   bool failed_ = false;
 };
 

@@ -67,7 +67,7 @@ std::string text_at(double x, double y, std::string_view anchor, std::string_vie
 std::vector<std::vector<double>> stacked(const Chart& chart) {
   std::vector<std::vector<double>> edges;
   std::vector<double> sum;
-  for (const Series& series : chart.series) {
+  for (const ChartSeries& series : chart.series) {
     if (series.drawn != Drawn::kArea) continue;
     sum.resize(std::max(sum.size(), series.points.size()));
     OPENMRC_DCHECK(sum.size() == series.points.size(), "areas have the same x");
@@ -80,7 +80,7 @@ std::vector<std::vector<double>> stacked(const Chart& chart) {
 double x_end(const Chart& chart) {
   if (chart.x.to > 0) return chart.x.to;
   double largest = 0;
-  for (const Series& series : chart.series) {
+  for (const ChartSeries& series : chart.series) {
     for (const Point& point : series.points) largest = std::max(largest, point.x);
   }
   return largest;
@@ -125,7 +125,7 @@ class Drawing {
     if (chart_.series.size() < 2) return;
     double x = 0;
     double y = 12;
-    for (const Series& series : chart_.series) {
+    for (const ChartSeries& series : chart_.series) {
       const double width = text_width(series.name) + 34;
       if (x > 0 && x + width > chart_.width) {
         x = 0;
@@ -137,7 +137,7 @@ class Drawing {
     }
   }
 
-  static std::string swatch(const Series& series, double x, double y) {
+  static std::string swatch(const ChartSeries& series, double x, double y) {
     if (series.drawn == Drawn::kArea || series.drawn == Drawn::kBars) {
       return fmt::format(R"(<rect x="{}" y="{}" width="14" height="10" rx="2" style="fill:{}"/>)",
                          coordinate(x), coordinate(y - 9), series.color);
@@ -209,7 +209,7 @@ class Drawing {
 
   void draw_series() {
     std::size_t area = 0;
-    for (const Series& series : chart_.series) {
+    for (const ChartSeries& series : chart_.series) {
       switch (series.drawn) {
         case Drawn::kArea: draw_area(series, area++); break;
         case Drawn::kDots: draw_dots(series); break;
@@ -220,7 +220,7 @@ class Drawing {
     }
   }
 
-  void draw_line(const Series& series) {
+  void draw_line(const ChartSeries& series) {
     std::string path;
     for (const Point& point : series.points) {
       if (path.empty()) {
@@ -236,7 +236,7 @@ class Drawing {
                         series.dashed ? " d" : "", path, series.color);
   }
 
-  void draw_area(const Series& series, std::size_t area) {
+  void draw_area(const ChartSeries& series, std::size_t area) {
     if (series.points.empty()) return;
     const auto upper = [&](std::size_t i) { return coordinate(at_y(edges_[area][i])); };
     const auto lower = [&](std::size_t i) {
@@ -251,7 +251,7 @@ class Drawing {
     out_ += fmt::format(R"(<path class="a" d="{}Z" style="fill:{}"/>)", path, series.color);
   }
 
-  void draw_dots(const Series& series) {
+  void draw_dots(const ChartSeries& series) {
     const char* radius = series.points.size() > 100 ? "2" : "3.5";
     for (const Point& point : series.points) {
       out_ +=
@@ -260,7 +260,7 @@ class Drawing {
     }
   }
 
-  void draw_bars(const Series& series) {
+  void draw_bars(const ChartSeries& series) {
     const double room = at_x(chart_.x.from + 1) - at_x(chart_.x.from);
     const double width = std::clamp(room * 0.8, 0.5, 40.0);
     for (const Point& point : series.points) {
@@ -303,7 +303,7 @@ class Drawing {
   std::string out_;
 };
 
-std::optional<double> value_at(const Series& series, double x) {
+std::optional<double> value_at(const ChartSeries& series, double x) {
   const auto after =
       std::upper_bound(series.points.begin(), series.points.end(), x,
                        [](double value, const Point& point) { return value < point.x; });
@@ -326,7 +326,7 @@ std::string Drawing::hover_row(double x) const {
   std::string row = fmt::format("{}|{}", coordinate(at_x(x)), human(x, chart_.x.unit));
   double sum = 0;
   std::string values;
-  for (const Series& series : chart_.series) {
+  for (const ChartSeries& series : chart_.series) {
     const std::optional<double> value = value_at(series, x);
     if (series.drawn == Drawn::kArea) sum += value.value_or(0);
     values += "|" + (value ? human(*value, chart_.y.unit) : "");
@@ -337,7 +337,7 @@ std::string Drawing::hover_row(double x) const {
 
 std::string Drawing::hover() const {
   std::vector<double> places;
-  for (const Series& series : chart_.series) {
+  for (const ChartSeries& series : chart_.series) {
     for (const Point& point : series.points) places.push_back(point.x);
   }
   if (places.empty()) return {};
@@ -350,7 +350,7 @@ std::string Drawing::hover() const {
   }
   std::string names = hover_field(chart_.x.name);
   if (!chart_.total.empty()) names += "|" + hover_field(chart_.total);
-  for (const Series& series : chart_.series) {
+  for (const ChartSeries& series : chart_.series) {
     names += "|" + hover_field(series.name.empty() ? chart_.y.name : series.name);
   }
   return fmt::format(R"( data-names="{}" data-top="{}" data-bottom="{}" data-rows="{}")", names,
@@ -362,7 +362,7 @@ std::string Drawing::hover() const {
 double y_end(const Chart& chart) {
   if (chart.y.to > 0) return chart.y.to;
   double largest = 0;
-  for (const Series& series : chart.series) {
+  for (const ChartSeries& series : chart.series) {
     for (const Point& point : series.points) largest = std::max(largest, point.y);
   }
   for (const std::vector<double>& edge : stacked(chart)) {

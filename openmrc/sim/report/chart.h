@@ -23,7 +23,7 @@ enum class Drawn : std::uint8_t {
   kBars,  // one for each whole number across
 };
 
-struct Series {
+struct ChartSeries {
   std::string name{};
   Drawn drawn = Drawn::kLine;
   std::string color{};  // of CSS; see chart_style.h
@@ -58,7 +58,7 @@ struct Chart {
   std::string title{};
   Axis x{};
   Axis y{};
-  std::vector<Series> series{};
+  std::vector<ChartSeries> series{};
   std::vector<Span> spans{};
   std::vector<Reference> references{};
   int width = 520;  // in pixels at normal size

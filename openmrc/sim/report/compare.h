@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "openmrc/sim/result/result.h"
@@ -13,8 +12,8 @@
 namespace openmrc::sim {
 
 struct ComparedFigure {
-  std::string_view key{};    // for programs
-  std::string_view label{};  // for people
+  std::string key{};    // for programs
+  std::string label{};  // for people
   text::Unit unit = text::Unit::kCount;
   std::optional<double> first{};  // empty: the run has no such figure
   std::optional<double> second{};
@@ -23,7 +22,7 @@ struct ComparedFigure {
   [[nodiscard]] std::optional<double> ratio() const;
 };
 
-// Figures that neither result has are left out.
+// Figures that neither result has are left out. Jobs of both runs are compared by their names.
 std::vector<ComparedFigure> compare(const RunResult& first, const RunResult& second);
 
 // What must be known to read the figures: percentiles leave out flows that never ended, and so

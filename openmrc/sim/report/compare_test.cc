@@ -86,6 +86,20 @@ TEST(Compare, JsonHasWholeNumbers) {
   EXPECT_TRUE(json["figures"]["evs_lost"]["second"].is_null());
 }
 
+TEST(Compare, HasJobsByName) {
+  RunResult alone = sample_result();
+  alone.jobs = {sample_jobs()[0]};
+  RunResult both = sample_result();
+  both.jobs = sample_jobs();
+  both.jobs[0].end = kMicrosecond * 610;
+  both.jobs[0].steps[1].end = kMicrosecond * 610;
+  const auto figures = compare(alone, both);
+  EXPECT_EQ(figure(figures, "job.dense.time_ps").ratio(), 1.5);
+  EXPECT_EQ(figure(figures, "job.dense.step_median_ps").label, "dense, step time, median");
+  EXPECT_EQ(std::ranges::count(figures, "job.storage.time_ps", &ComparedFigure::key), 0)
+      << "it has no end";
+}
+
 TEST(Compare, OfNothing) {
   EXPECT_EQ(figure(compare({}, {}), "goodput_bps").first, 0.0);
   EXPECT_FALSE(figure(compare({}, {}), "goodput_bps").ratio());

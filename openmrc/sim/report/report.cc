@@ -7,11 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "openmrc/sim/report/chart_style.h"
 #include "openmrc/sim/report/compare.h"
 #include "openmrc/sim/report/markup.h"
+#include "openmrc/sim/report/page.h"
 #include "openmrc/sim/report/report_charts.h"
-#include "openmrc/sim/report/report_style.h"
 #include "openmrc/sim/report/result_table.h"
 #include "openmrc/sim/report/verdict.h"
 #include "openmrc/sim/result/figures.h"
@@ -30,41 +29,6 @@ using text::significant;
 
 constexpr std::size_t kFaultsReported = 50;
 constexpr std::size_t kFlowsShown = 20;
-
-// ---- Pieces of markup ----
-
-struct Cell {
-  std::string text{};
-  bool number = false;  // stands at the right
-};
-
-std::string cells(const std::vector<Cell>& row, std::string_view tag) {
-  std::string out = "<tr>";
-  for (const Cell& cell : row) {
-    out += fmt::format("<{}{}>{}</{}>", tag, cell.number ? R"( class="n")" : "", escaped(cell.text),
-                       tag);
-  }
-  return out + "</tr>\n";
-}
-
-std::string table(const std::vector<Cell>& head, const std::vector<std::vector<Cell>>& rows) {
-  std::string out = R"(<div class="scroll"><table>)";
-  if (!head.empty()) out += "<thead>" + cells(head, "th") + "</thead>";
-  out += "<tbody>\n";
-  for (const std::vector<Cell>& row : rows) out += cells(row, "td");
-  return out + "</tbody></table></div>\n";
-}
-
-std::string section(std::string_view title, std::string_view note, const std::string& content) {
-  return fmt::format("<section class=\"card\"><h2>{}</h2>{}{}</section>\n", title,
-                     note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", escaped(note)),
-                     content);
-}
-
-std::string paragraph(std::string_view css_class, const std::string& text) {
-  if (text.empty()) return {};
-  return fmt::format("<p class=\"{}\">{}</p>\n", css_class, escaped(text));
-}
 
 // Lines of a paragraph are joined; a list, or what is indented, keeps its lines.
 std::string joined_lines(std::string_view text) {
@@ -185,6 +149,38 @@ std::string faults_section(const RunResult& result) {
                  table({{"#", true}, {"from", true}, {"to", true}, {"for", true}, {"what"}}, rows));
 }
 
+std::vector<Cell> job_row(const JobRecord& job) {
+  std::vector<Cell> row{
+      {job.name},           {grouped(job.hosts), true},          {human(job.begin), true},
+      {time_of(job), true}, {human_bytes(job.bytes_done), true}, {grouped(job.steps.size()), true}};
+  const auto steps = step_times(job.steps);
+  row.push_back({steps ? human(steps->median) : "", true});
+  row.push_back({steps ? human(steps->max) : "", true});
+  const bool messages = job.completion_median != kNoTime;
+  row.push_back({messages ? human(job.completion_median) : "", true});
+  row.push_back({messages ? human(job.completion_p99) : "", true});
+  return row;
+}
+
+std::string jobs_section(const RunResult& result) {
+  if (result.jobs.empty()) return {};
+  std::vector<std::vector<Cell>> rows;
+  rows.reserve(result.jobs.size());
+  for (const JobRecord& job : result.jobs) rows.push_back(job_row(job));
+  return section("Jobs", "",
+                 table({{"name"},
+                        {"hosts", true},
+                        {"begins", true},
+                        {"took", true},
+                        {"sent", true},
+                        {"steps", true},
+                        {"step, median", true},
+                        {"step, worst", true},
+                        {"message, median", true},
+                        {"message, p99", true}},
+                       rows));
+}
+
 // Those that failed, then those that did not end, then by how long they took.
 std::vector<std::size_t> slowest_flows(const RunResult& result) {
   std::vector<std::size_t> order(result.flows.size());
@@ -261,7 +257,7 @@ std::string baseline_section(const RunResult& result, const RunResult& baseline)
       return number ? human(*number, figure.unit) : std::string("-");
     };
     const std::optional<double> ratio = figure.ratio();
-    rows.push_back({{std::string(figure.label)},
+    rows.push_back({{figure.label},
                     {value(figure.first), true},
                     {value(figure.second), true},
                     {ratio ? significant(*ratio) + " x" : "-", true}});
@@ -329,27 +325,19 @@ std::string header(const RunResult& result, const ReportExtras& extras, const Ru
 std::string html_report(const RunResult& result, const ReportExtras& extras,
                         const RunResult* baseline) {
   const Figures figures = figures_of(result);
-  // Nothing is loaded from anywhere, and the browser is told to hold us to it.
-  std::string page = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
-      escaped(title_of(result)), chart_css(), report_css());
+  std::string page = page_begin(title_of(result));
   page += header(result, extras, baseline);
   page += tiles(result, figures);
   page += charts_section(result, baseline);
   page += "<div class=\"tables\">\n";
   if (baseline != nullptr) page += baseline_section(result, *baseline);
+  page += jobs_section(result);
   page += totals_section(result);
   page += faults_section(result);
   page += flows_section(result, figures);
   page += scenario_section(extras);
   page += "</div>\n";
-  page += paragraph("foot", "Made by OpenMRC. The same scenario and seed give the same numbers.");
-  page += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", chart_script());
-  return page;
+  return page + page_end("Made by OpenMRC. The same scenario and seed give the same numbers.");
 }
 
 }  // namespace openmrc::sim

@@ -149,7 +149,7 @@ void add_goodput_charts(std::vector<ReportChart>& charts, const RunResult& resul
   charts.push_back(std::move(second));
 }
 
-Series completion_curve(const std::vector<Picoseconds>& times, const RunResult& result) {
+ChartSeries completion_curve(const std::vector<Picoseconds>& times, const RunResult& result) {
   return {.name = transport_name(result),
           .drawn = Drawn::kSteps,
           .color = series_color(0),
@@ -158,11 +158,11 @@ Series completion_curve(const std::vector<Picoseconds>& times, const RunResult& 
 
 // From where the first flow is done; with magnitudes where the slowest takes many times as long as
 // most.
-void choose_time_axis(Axis& axis, const std::vector<Series>& curves) {
+void choose_time_axis(Axis& axis, const std::vector<ChartSeries>& curves) {
   double first = curves.front().points.front().x;
   double last = 0;
   double middle = curves.front().points.back().x;
-  for (const Series& curve : curves) {
+  for (const ChartSeries& curve : curves) {
     first = std::min(first, curve.points.front().x);
     last = std::max(last, curve.points.back().x);
     middle = std::min(middle, curve.points[curve.points.size() / 2].x);
@@ -190,7 +190,7 @@ ReportChart completion_chart(const RunResult& result, const RunResult* baseline)
     const std::vector<Picoseconds> others = completion_times(*baseline);
     const Labels labels = labels_of(result, *baseline);
     if (!others.empty()) {
-      Series curve = completion_curve(others, *baseline);
+      ChartSeries curve = completion_curve(others, *baseline);
       chart.series.front().name = labels.first;
       curve.name = labels.second;
       curve.color = kBaselineColor;
@@ -280,8 +280,8 @@ bool any(const RunResult& result, BucketCount count) {
                      [&](const Bucket& bucket) { return bucket.*count > 0; });
 }
 
-Series count_series(const RunResult& result, const char* name, BucketCount count,
-                    std::size_t color) {
+ChartSeries count_series(const RunResult& result, const char* name, BucketCount count,
+                         std::size_t color) {
   return {.name = name,
           .drawn = Drawn::kSteps,
           .color = series_color(color),
@@ -321,13 +321,13 @@ bool has_fault(const RunResult& result, const StepRecord& step) {
 }
 
 void add_steps(Chart& chart, const RunResult& result, const std::string& name, std::size_t group) {
-  Series whole{.name = name, .color = series_color(0)};
-  Series hit{.name = name + ", with a fault in the step", .color = series_color(3)};
+  ChartSeries whole{.name = name, .color = series_color(0)};
+  ChartSeries hit{.name = name + ", with a fault in the step", .color = series_color(3)};
   for (const Point& point : step_points(result.steps, group)) {
     const bool fault = has_fault(result, result.steps[static_cast<std::size_t>(point.x)]);
     (fault ? hit : whole).points.push_back(point);
   }
-  for (Series* series : {&whole, &hit}) {
+  for (ChartSeries* series : {&whole, &hit}) {
     series->drawn = result.steps.size() <= kBarsMax ? Drawn::kBars : Drawn::kDots;
     if (!series->points.empty()) chart.series.push_back(std::move(*series));
   }

@@ -319,5 +319,17 @@ TEST(ReportStyle, IsPartOfAWellFormedPage) {
   EXPECT_EQ(MarkupChecker::check("<style>" + report_css() + "</style>"), "");
 }
 
+TEST(Report, HasATableOfJobs) {
+  RunResult result = sample_result();
+  expect_not_in("Jobs</h2>", html_report(result));
+  result.jobs = sample_jobs();
+  result.jobs[1].name = "<storage>";
+  const std::string page = html_report(result);
+  EXPECT_EQ(MarkupChecker::check(page), "");
+  for (const char* part : {"Jobs</h2>", "dense", "&lt;storage&gt;", "to the end"}) {
+    expect_in(part, page);
+  }
+}
+
 }  // namespace
 }  // namespace openmrc::sim

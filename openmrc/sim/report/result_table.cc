@@ -53,6 +53,27 @@ void add_flows(Rows& rows, const RunResult& result, const Figures& figures) {
   }
 }
 
+void add_jobs(Rows& rows, const RunResult& result) {
+  for (const JobRecord& job : result.jobs) {
+    rows.push_back({job.name, time_of(job),
+                    fmt::format("{} hosts, from {}", grouped(job.hosts), human(job.begin))});
+    if (const auto steps = step_times(job.steps)) {
+      rows.push_back({"  step time, median", human(steps->median),
+                      fmt::format("{} steps", grouped(job.steps.size()))});
+      rows.push_back({"  step time, worst", human(steps->max), {}});
+    }
+    if (job.trace_step != kNoTime) {
+      rows.push_back({"  step time in the trace", human(job.trace_step),
+                      job.trace_recorded ? "recorded" : "computation alone"});
+    }
+    if (job.completion_median == kNoTime) continue;
+    rows.push_back(
+        {"  message, median", human(job.completion_median),
+         fmt::format("{} of {} done", grouped(job.messages_done), grouped(job.messages))});
+    rows.push_back({"  message, p99", human(job.completion_p99), {}});
+  }
+}
+
 void add_goodput(Rows& rows, const RunResult& result, const Figures& figures) {
   const Totals& totals = result.totals;
   std::string remark;
@@ -90,6 +111,7 @@ void add_packets(Rows& rows, const Totals& totals, const Figures& figures) {
   rows.push_back({"  marked (ECN)", grouped(totals.packets_marked), {}});
   rows.push_back({"  trimmed", grouped(totals.packets_trimmed),
                   share_of(totals.packets_trimmed, data, "data packets")});
+  if (totals.pauses > 0) rows.push_back({"  pauses (PFC)", grouped(totals.pauses), {}});
   const std::uint64_t control = totals.control_packets_sent;
   const bool in_flight_too = totals.packets_lost[static_cast<std::size_t>(Loss::kInFlight)] > 0;
   const char* missing = in_flight_too ? "  lost or in flight" : "  lost";
@@ -173,6 +195,7 @@ std::vector<TableRow> table_rows(const RunResult& result) {
     add_spread(rows, "step time", "worst", *figures.step,
                fmt::format("step {}", figures.worst_step));
   }
+  add_jobs(rows, result);
   add_goodput(rows, result, figures);
   add_packets(rows, result.totals, figures);
   add_evs(rows, result, figures);

@@ -115,6 +115,16 @@ TEST(ResultTable, SaysWhichFaultsWereNeverReached) {
                       result_table(result));
 }
 
+TEST(ResultTable, HasEachJob) {
+  RunResult result = sample_result();
+  result.jobs = sample_jobs();
+  const std::string table = result_table(result);
+  for (const char* part : {"6 hosts, from 10 us\n", "2 steps\n", "  step time, worst", "recorded\n",
+                           "11 of 12 done\n", "to the end  8 hosts, from 0 s\n"}) {
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, part, table);
+  }
+}
+
 TEST(ResultTable, OfNothing) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "NOT FINISHED", result_table(RunResult{}));
 }

@@ -68,4 +68,21 @@ inline RunResult sample_result() {
   return result;
 }
 
+// A job of two steps, 100 us and 300 us, beside background traffic.
+inline std::vector<JobRecord> sample_jobs() {
+  JobRecord training{.name = "dense", .hosts = 6, .begin = kMicrosecond * 10};
+  training.end = kMicrosecond * 410;
+  training.messages = 12;
+  training.messages_done = 11;
+  training.bytes_done = 5'000;
+  training.completion_median = kMicrosecond * 7;
+  training.completion_p99 = kMicrosecond * 8;
+  training.completion_max = kMicrosecond * 9;
+  training.trace_step = kMicrosecond * 90;
+  training.trace_recorded = true;
+  training.steps = {{kMicrosecond * 10, kMicrosecond * 110, 6},
+                    {kMicrosecond * 110, kMicrosecond * 410, 6}};
+  return {training, {.name = "storage", .hosts = 8, .endless = true}};
+}
+
 }  // namespace openmrc::sim

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "openmrc/core/paths/ev_state.h"
+#include "openmrc/text/numbers.h"
 
 namespace openmrc::sim {
 namespace {
@@ -96,6 +97,14 @@ void count_missing(const Totals& totals, Figures& figures) {
 
 }  // namespace
 
+std::optional<Spread> step_times(const std::vector<StepRecord>& steps) {
+  std::vector<Picoseconds> times;
+  times.reserve(steps.size());
+  for (const StepRecord& step : steps) times.push_back(step.end - step.begin);
+  std::sort(times.begin(), times.end());
+  return spread_of(times);
+}
+
 Figures figures_of(const RunResult& result) {
   Figures figures;
   count_flows(result, figures);
@@ -112,6 +121,11 @@ Figures figures_of(const RunResult& result) {
   count_missing(result.totals, figures);
   follow_evs(result, figures);
   return figures;
+}
+
+std::string time_of(const JobRecord& job) {
+  if (job.endless) return "to the end";
+  return job.end == kNoTime ? "not done" : text::human(job.end - job.begin);
 }
 
 std::string_view name(Loss loss) {

@@ -46,6 +46,12 @@ struct Figures {
 
 Figures figures_of(const RunResult& result);
 
+// Of the steps of a job; nothing if there are none.
+std::optional<Spread> step_times(const std::vector<StepRecord>& steps);
+
+// How long a job took, for people.
+std::string time_of(const JobRecord& job);
+
 // "link down", for people.
 std::string_view name(Loss loss);
 

@@ -22,6 +22,7 @@ Totals& Totals::operator+=(const Totals& other) {
   payload_bytes_trimmed += other.payload_bytes_trimmed;
   packets_trimmed += other.packets_trimmed;
   packets_marked += other.packets_marked;
+  pauses += other.pauses;
   for (std::size_t i = 0; i < kLosses; ++i) {
     packets_lost[i] += other.packets_lost[i];
     payload_bytes_lost[i] += other.payload_bytes_lost[i];

@@ -69,6 +69,7 @@ struct Totals {
   std::uint64_t payload_bytes_trimmed = 0;
   std::uint64_t packets_trimmed = 0;
   std::uint64_t packets_marked = 0;
+  std::uint64_t pauses = 0;  // times that a sender was told to pause (PFC)
   std::array<std::uint64_t, kLosses> packets_lost{};
   std::array<std::uint64_t, kLosses> payload_bytes_lost{};
   std::uint64_t switch_hops = 0;  // departures from switch ports
@@ -117,6 +118,29 @@ struct FaultNote {
   bool operator==(const FaultNote&) const = default;
 };
 
+// One of several jobs of a run.
+struct JobRecord {
+  std::string name{};
+  std::uint32_t hosts = 0;
+  Picoseconds begin{};
+  Picoseconds end = kNoTime;  // when the last of its hosts was done; kNoTime: not before the run
+  bool endless = false;       // it lasts as long as the run
+  std::uint64_t messages = 0;
+  std::uint64_t messages_done = 0;
+  std::uint64_t bytes_done = 0;
+  // Of messages that ended well, from start to end; kNoTime if there are none.
+  Picoseconds completion_median = kNoTime;
+  Picoseconds completion_p99 = kNoTime;
+  Picoseconds completion_max = kNoTime;
+  // What a step takes by the trace that the job is made from, as recorded or by its computations
+  // alone; kNoTime: it has none.
+  Picoseconds trace_step = kNoTime;
+  bool trace_recorded = false;
+  std::vector<StepRecord> steps{};  // that all of its hosts have done
+
+  bool operator==(const JobRecord&) const = default;
+};
+
 struct RunResult {
   std::string scenario{};   // its name
   std::string title{};      // what it shows
@@ -129,7 +153,8 @@ struct RunResult {
   bool finished = false;                  // every program was done by then
   Totals totals{};
   std::vector<FlowRecord> flows{};  // by start, from, to, tag
-  std::vector<StepRecord> steps{};
+  std::vector<StepRecord> steps{};  // with several jobs these have them
+  std::vector<JobRecord> jobs{};    // none if the run had one workload
   Picoseconds bucket_width{};
   std::vector<Bucket> buckets{};
   std::uint64_t evs = 0;  // of all connections, at the start, all GOOD

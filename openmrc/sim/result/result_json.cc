@@ -10,6 +10,7 @@
 #include <span>
 #include <type_traits>
 
+#include "openmrc/sim/result/json_text.h"
 #include "openmrc/text/file_limits.h"
 
 namespace openmrc::sim {
@@ -53,6 +54,7 @@ void describe(T& totals, auto&& field) {
   field("payload_bytes_trimmed", totals.payload_bytes_trimmed);
   field("packets_trimmed", totals.packets_trimmed);
   field("packets_marked", totals.packets_marked);
+  field("pauses", totals.pauses);
   field("packets_lost", named(totals.packets_lost, kLossNames));
   field("payload_bytes_lost", named(totals.payload_bytes_lost, kLossNames));
   field("switch_hops", totals.switch_hops);
@@ -84,6 +86,24 @@ void describe(T& step, auto&& field) {
   field("begin_ps", step.begin);
   field("end_ps", step.end);
   field("hosts", step.hosts);
+}
+
+template <MaybeConst<JobRecord> T>
+void describe(T& job, auto&& field) {
+  field("name", job.name);
+  field("hosts", job.hosts);
+  field("begin_ps", job.begin);
+  field("end_ps", job.end);
+  field("endless", job.endless);
+  field("messages", job.messages);
+  field("messages_done", job.messages_done);
+  field("bytes_done", job.bytes_done);
+  field("completion_median_ps", job.completion_median);
+  field("completion_p99_ps", job.completion_p99);
+  field("completion_max_ps", job.completion_max);
+  field("trace_step_ps", job.trace_step);
+  field("trace_recorded", job.trace_recorded);
+  field("steps", job.steps);
 }
 
 template <MaybeConst<Bucket> T>
@@ -137,9 +157,16 @@ void describe_lists(T& result, auto&& list) {
 
 Json json_of(const Totals& totals);
 
+template <class Record>
+Json row_of(const Record& record);
+
 template <class T>
 Json value_of(const T& value) {
-  if constexpr (std::same_as<T, Picoseconds>) {
+  if constexpr (std::same_as<T, std::vector<StepRecord>>) {
+    Json rows = Json::array();
+    for (const StepRecord& step : value) rows.push_back(row_of(step));
+    return rows;
+  } else if constexpr (std::same_as<T, Picoseconds>) {
     return value == kNoTime ? Json(nullptr) : Json(value.raw());
   } else if constexpr (std::same_as<T, Totals>) {
     return json_of(value);
@@ -165,7 +192,7 @@ Json object_of(const Record& record) {
 Json json_of(const Totals& totals) { return object_of(totals); }
 
 template <class Record>
-Json rack_of(const Record& record) {
+Json row_of(const Record& record) {
   Json row = Json::array();
   describe(record, [&](const char*, const auto& value) { row.push_back(value_of(value)); });
   return row;
@@ -179,24 +206,19 @@ Json columns_of() {
   return names;
 }
 
-// A title may be anything; what is not UTF-8 in it is replaced.
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 template <class Record>
 void write_list(std::string& out, const char* name, const std::vector<Record>& records) {
   if constexpr (kIsRow<Record>) {
-    out += fmt::format(",\n\"{}_columns\": {}", name, text_of(columns_of<Record>()));
+    out += fmt::format(",\n\"{}_columns\": {}", name, json_text(columns_of<Record>()));
   }
   out += fmt::format(",\n\"{}\": [", name);
   const char* separator = "\n";
   for (const Record& record : records) {
     out += separator;
     if constexpr (kIsRow<Record>) {
-      out += text_of(rack_of(record));
+      out += json_text(row_of(record));
     } else {
-      out += text_of(object_of(record));
+      out += json_text(object_of(record));
     }
     separator = ",\n";
   }
@@ -272,14 +294,29 @@ bool take(const Json& json, const Named<T>& array) {
 }
 
 template <class Record>
+void read_row(const Json& json, const std::string& where, Record& record, Complaint& complaint);
+
+template <class Record>
+void read_rows(const Json& json, const std::string& where, std::vector<Record>& records,
+               Complaint& complaint) {
+  if (!json.is_array()) return complaint.add(where + " is not a list");
+  records.resize(json.size());
+  for (std::size_t i = 0; i < records.size() && !complaint.any(); ++i) {
+    read_row(json[i], fmt::format("{}[{}]", where, i), records[i], complaint);
+  }
+}
+
+template <class Record>
 void read_object(const Json& json, const std::string& where, Record& record, Complaint& complaint) {
   if (!json.is_object()) return complaint.add(where + " is not an object");
   describe(record, [&](const char* name, auto&& value) {
     const auto found = json.find(name);
     if (found == json.end()) return complaint.add(fmt::format("{} has no \"{}\"", where, name));
-    using Value = std::remove_cvref_t<decltype(value)>;
-    if constexpr (std::same_as<Value, Totals>) {
+    using Member = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::same_as<Member, Totals>) {
       read_object(*found, name, value, complaint);
+    } else if constexpr (std::same_as<Member, std::vector<StepRecord>>) {
+      read_rows(*found, fmt::format("{}: \"{}\"", where, name), value, complaint);
     } else if (!take(*found, value)) {
       complaint.add(fmt::format("{}: \"{}\" has an invalid value", where, name));
     }
@@ -298,6 +335,17 @@ void read_row(const Json& json, const std::string& where, Record& record, Compla
   });
 }
 
+// Results of one workload have no jobs.
+void read_jobs_list(const Json& json, std::vector<JobRecord>& jobs, Complaint& complaint) {
+  const auto list = json.find("jobs");
+  if (list == json.end()) return;
+  if (!list->is_array()) return complaint.add("\"jobs\" is not a list");
+  jobs.resize(list->size());
+  for (std::size_t i = 0; i < jobs.size() && !complaint.any(); ++i) {
+    read_object((*list)[i], fmt::format("jobs[{}]", i), jobs[i], complaint);
+  }
+}
+
 template <class Record>
 void read_list(const Json& json, const char* name, std::vector<Record>& records,
                Complaint& complaint) {
@@ -309,7 +357,7 @@ void read_list(const Json& json, const char* name, std::vector<Record>& records,
     const auto columns = json.find(fmt::format("{}_columns", name));
     if (columns == json.end() || *columns != columns_of<Record>()) {
       return complaint.add(
-          fmt::format("\"{}_columns\" is not {}", name, text_of(columns_of<Record>())));
+          fmt::format("\"{}_columns\" is not {}", name, json_text(columns_of<Record>())));
     }
   }
   records.resize(list->size());
@@ -334,6 +382,24 @@ bool is_sound(const Bucket& bucket, const RunResult& result) {
   return bucket.payload_bytes.size() == result.planes;
 }
 
+void check_steps(const std::vector<StepRecord>& steps, const std::string& where,
+                 Complaint& complaint) {
+  for (std::size_t i = 0; i < steps.size() && !complaint.any(); ++i) {
+    if (steps[i].end < steps[i].begin) {
+      complaint.add(fmt::format("{}[{}] ends before it begins", where, i));
+    }
+  }
+}
+
+void check_jobs(const std::vector<JobRecord>& jobs, Complaint& complaint) {
+  for (std::size_t i = 0; i < jobs.size() && !complaint.any(); ++i) {
+    if (jobs[i].end < jobs[i].begin) {
+      complaint.add(fmt::format("jobs[{}] ends before it begins", i));
+    }
+    check_steps(jobs[i].steps, fmt::format("jobs[{}].steps", i), complaint);
+  }
+}
+
 void check(const RunResult& result, Complaint& complaint) {
   const auto count = static_cast<std::int64_t>(result.buckets.size());
   if (count > 0 &&
@@ -351,11 +417,8 @@ void check(const RunResult& result, Complaint& complaint) {
       complaint.add(fmt::format("flows[{}] ends before it starts", i));
     }
   }
-  for (std::size_t i = 0; i < result.steps.size() && !complaint.any(); ++i) {
-    if (result.steps[i].end < result.steps[i].begin) {
-      complaint.add(fmt::format("steps[{}] ends before it begins", i));
-    }
-  }
+  check_steps(result.steps, "steps", complaint);
+  check_jobs(result.jobs, complaint);
 }
 
 void check_format(const Json& json, Complaint& complaint) {
@@ -365,18 +428,20 @@ void check_format(const Json& json, Complaint& complaint) {
   }
   if (const Json version = json.value("version", Json()); version != kResultVersion) {
     complaint.add(fmt::format("the result has version {}, and this program reads version {}",
-                              text_of(version), kResultVersion));
+                              json_text(version), kResultVersion));
   }
 }
 
 }  // namespace
 
-std::string write_result_json(const RunResult& result) {
+std::string write_result_json(const RunResult& result, const Origin* origin) {
   std::string out =
       fmt::format("{{\n\"format\": \"{}\",\n\"version\": {}", kResultFormat, kResultVersion);
+  if (origin != nullptr) out += ",\n\"origin\": " + origin_json(*origin);
   describe(result, [&](const char* name, const auto& value) {
-    out += fmt::format(",\n\"{}\": {}", name, text_of(value_of(value)));
+    out += fmt::format(",\n\"{}\": {}", name, json_text(value_of(value)));
   });
+  if (!result.jobs.empty()) write_list(out, "jobs", result.jobs);
   describe_lists(result,
                  [&](const char* name, const auto& records) { write_list(out, name, records); });
   return out + "\n}\n";
@@ -395,6 +460,7 @@ Result<RunResult, std::string> read_result_json(std::string_view text) {
       read_list(json, name, records, complaint);
     });
   }
+  if (!complaint.any()) read_jobs_list(json, result.jobs, complaint);
   if (!complaint.any()) check(result, complaint);
   if (complaint.any()) return failure(complaint.text());
   return result;

@@ -29,8 +29,9 @@ RunResult filled_result() {
   result.finished = false;
   result.title = "quotes \" and \\ and \n, \u00fc, <b>";
   result.seed = std::numeric_limits<std::uint64_t>::max();
-  result.totals = {1,  2,  3,  4,  5,  6,  7,  8, 9, 10, {11, 12, 13, 14, 15}, {16, 17, 18, 19, 20},
-                   21, 22, 23, 24, 25, 26, 27, 28};
+  result.totals = {
+      1,  2,  3,  4,  5,  6,  7,  8, 9, 10, 29, {11, 12, 13, 14, 15}, {16, 17, 18, 19, 20},
+      21, 22, 23, 24, 25, 26, 27, 28};
   result.steps = {{Picoseconds(3), Picoseconds(9'007'199'254'740'993), 8},
                   {kMicrosecond, kNoTime, 1}};
   result.flows[3].end = kNoTime;
@@ -47,6 +48,21 @@ TEST(ResultJson, ReadsBackWhatWasWritten) {
   const auto back = read_result_json(write_result_json(result));
   ASSERT_TRUE(back) << back.error();
   EXPECT_EQ(*back, result);
+}
+
+TEST(ResultJson, HasJobsIfThereAreAny) {
+  RunResult result = sample_result();
+  EXPECT_EQ(write_result_json(result).find("\"jobs\""), std::string::npos);
+  result.jobs = sample_jobs();
+  const std::string text = write_result_json(result);
+  const auto back = read_result_json(text);
+  ASSERT_TRUE(back) << back.error();
+  EXPECT_EQ(*back, result);
+  EXPECT_EQ(reading_error(replaced(text, "\"begin_ps\":10000000", "\"begin_ps\":999000000")),
+            "jobs[0] ends before it begins");
+  EXPECT_EQ(reading_error(replaced(text, "[[10000000,110000000,6]", "[[1,2]")),
+            "jobs[0]: \"steps\"[0]: \"hosts\" has an invalid value");
+  EXPECT_EQ(reading_error(replaced(text, "\"name\":\"storage\",", "")), "jobs[1] has no \"name\"");
 }
 
 TEST(ResultJson, ReadsBackTheEmptyResult) {

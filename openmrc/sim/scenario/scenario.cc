@@ -10,7 +10,10 @@
 #include "openmrc/core/context/limits.h"
 #include "openmrc/fabric/shape_keys.h"
 #include "openmrc/profile/transport_fields.h"
+#include "openmrc/sim/scenario/scenario_devices.h"
+#include "openmrc/sim/scenario/scenario_failure_section.h"
 #include "openmrc/sim/scenario/scenario_fault_section.h"
+#include "openmrc/sim/scenario/scenario_jobs.h"
 #include "openmrc/sim/scenario/scenario_workload.h"
 #include "openmrc/text/table_reader.h"
 
@@ -25,12 +28,18 @@ enum class TransportKind : std::uint8_t { kMrc, kRc };
 
 constexpr std::array<std::string_view, 2> kTransports{"mrc", "rc"};
 
+constexpr std::array<std::string_view, 2> kRecoveries{"go-back-n", "selective"};
+
+// Of the packets that a queue pair may have in flight.
+constexpr std::uint64_t kReorderingMax = 2'048;
+
 // Enough to see what more would do, and few enough for the whole published fabric.
 constexpr std::uint64_t kQueuePairsMax = 64;
 
 class ScenarioReader {
  public:
-  ScenarioReader(std::string_view text, ReadFile read_file, const ScenarioOverrides& overrides)
+  ScenarioReader(std::string_view text, const ReadFile& read_file,
+                 const ScenarioOverrides& overrides)
       : file_(text, overrides.settings), read_file_(read_file), seed_(overrides.seed) {}
 
   Result<Scenario, std::vector<text::FileError>> read(std::string_view name) {
@@ -43,25 +52,49 @@ class ScenarioReader {
  private:
   void read_everything() {
     read_top();
-    read_switches();
+    read_devices(top(), scenario_);
     const auto fabric = read_fabric();
-    TableReader* workload = top().require_section("workload");
     if (fabric) {
       read_transport(&*fabric);
-      if (workload != nullptr) scenario_.workload = read_workload(*workload, *fabric, read_file_);
+      read_what_runs(*fabric);
       read_faults(top(), *fabric, scenario_);
+      read_failures(top(), *fabric, scenario_);
+      check_devices(top(), scenario_);
     } else {
-      read_without_a_fabric(workload);
+      read_without_a_fabric();
     }
     top().finish();
   }
 
   // So that as much as possible is reported at once; names and numbers of hosts and links are not
   // looked at.
-  void read_without_a_fabric(TableReader* workload) {
+  void read_without_a_fabric() {
     read_transport(nullptr);
-    if (workload != nullptr) read_workload_kind(*workload);
+    if (top().has("job")) {
+      read_job_kinds(top());
+    } else if (TableReader* workload = top().require_section("workload")) {
+      read_workload_kind(*workload);
+    }
     read_fault_kinds(top());
+    skip_failures(top());
+  }
+
+  // Either one workload or jobs.
+  void read_what_runs(const Fabric& fabric) {
+    const char* section = "workload";
+    if (top().has("job")) {
+      if (top().has(section)) top().error(section, "a file has one of [workload] and [[job]]");
+      top().find(section);
+      section = "job";
+      scenario_.workload = read_jobs(top(), fabric, scenario_.seed, read_file_);
+    } else if (TableReader* workload = top().require_section(section)) {
+      scenario_.workload = read_workload(*workload, fabric, read_file_);
+    }
+    if (!top().ok()) return;
+    const bool limited = scenario_.time_limit > Picoseconds{};
+    if (auto problem = problem_with_end(scenario_.workload, limited); !problem.empty()) {
+      top().error(section, std::move(problem));
+    }
   }
 
   TableReader& top() { return file_.top(); }
@@ -146,31 +179,21 @@ class ScenarioReader {
     section.read(Field::whole("queue_pairs", rc.queue_pairs, 1, kQueuePairsMax));
     section.read(Field::flag("dcqcn", rc.dcqcn));
     section.read(Field::duration("reroute_after", rc.reroute_after));
+    section.read(Field::word("recovery", rc.recovery, kRecoveries));
+    std::uint32_t reordering = 0;
+    if (section.read(Field::whole("reordering", reordering, 0, kReorderingMax))) {
+      rc.reordering = reordering;
+      if (rc.recovery != Recovery::kSelective) {
+        section.error("reordering", "needs recovery = \"selective\"");
+      }
+    }
     section.read(Field::whole("retries", rc.retries));
     section.read(Field::duration("timeout", rc.timeout));
     return rc;
   }
 
-  void read_switches() {
-    TableReader* section = top().section("switches");
-    if (section == nullptr) return;
-    SwitchSettings& switches = scenario_.switches;
-    section->read(Field::flag("trimming", switches.trimming));
-    section->read(Field::flag("ecn", switches.ecn));
-    section->read(Field::flag("pfc", switches.pfc));
-    section->read(Field::bytes("bdp_bytes", switches.bdp_bytes));
-    section->read(Field::bytes("ecn_min_bytes", switches.ecn_min_bytes));
-    section->read(Field::bytes("ecn_max_bytes", switches.ecn_max_bytes));
-    section->read(Field::bytes("queue_bytes", switches.queue_bytes));
-    section->read(Field::flag("ecn_on_last_hop", switches.ecn_on_last_hop));
-    section->finish();
-    if (switches.ecn_max_bytes != 0 && switches.ecn_min_bytes > switches.ecn_max_bytes) {
-      section->error("ecn_min_bytes", "must not be above ecn_max_bytes");
-    }
-  }
-
   text::TomlReader file_;
-  ReadFile read_file_;
+  const ReadFile& read_file_;
   std::optional<std::uint64_t> seed_;
   Scenario scenario_;
 };
@@ -198,7 +221,7 @@ Result<void, std::string> check_evs(const profile::PathOptions& paths, std::uint
 
 Result<Scenario, std::vector<text::FileError>> parse_scenario(std::string_view text,
                                                               std::string_view name,
-                                                              ReadFile read_file,
+                                                              const ReadFile& read_file,
                                                               const ScenarioOverrides& overrides) {
   return ScenarioReader(text, read_file, overrides).read(name);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,12 @@ struct MrcTransport {
   std::vector<FixedPaths> fixed_paths{};
 };
 
+// What a sender of RoCEv2 retransmits when a packet is lost.
+enum class Recovery : std::uint8_t {
+  kGoBackN,   // it and all behind it
+  kSelective  // it alone
+};
+
 // What people have today: RoCEv2 reliable connections. One path by hash, go-back-N, DCQCN.
 struct RcTransport {
   std::uint32_t mtu = 4096;  // payload bytes of a packet
@@ -41,10 +48,21 @@ struct RcTransport {
   Picoseconds reroute_after{1'000'000'000};  // 1 ms
   // For an acknowledgement: one of RoCE's steps of 4.096 us x 2^n, here the one next to 1 ms.
   Picoseconds timeout{1'048'576'000};
+  Recovery recovery = Recovery::kGoBackN;
+  // With selective repeat: so many packets may overtake one before it counts as lost. None: as the
+  // switches' balancing has it.
+  std::optional<std::uint32_t> reordering{};
   std::uint32_t retries = 7;  // after so many timeouts in a row the next one breaks the queue pair
 };
 
 using TransportSettings = std::variant<MrcTransport, RcTransport>;
+
+// How a T0 chooses the uplink of a packet whose sender has not. Not for MRC.
+enum class Balancing : std::uint8_t {
+  kEcmp,      // by a hash of its flow
+  kAdaptive,  // the one that will be free first
+  kSpray,     // any
+};
 
 struct SwitchSettings {
   bool trimming = true;
@@ -56,6 +74,26 @@ struct SwitchSettings {
   std::uint32_t ecn_max_bytes = 0;
   std::uint32_t queue_bytes = 0;
   bool ecn_on_last_hop = false;
+  // The same by time: as much as leaves the port in so long.
+  Picoseconds ecn_min_time{};
+  Picoseconds ecn_max_time{};
+  Picoseconds queue_time{};
+  bool by_link_speed = false;  // derived thresholds follow each link's speed, not the host links'
+  std::uint32_t ecn_share_max_billionths = 1'000'000'000;  // that is marked at the upper threshold
+  // One buffer for all ports of a switch; 0: each has its own.
+  std::uint32_t buffer_bytes = 0;
+  std::uint32_t alpha_percent = 100;      // a queue may have so much of what is free
+  std::uint32_t pfc_alpha_percent = 100;  // and so may what came by one link, before it is paused
+  std::uint32_t headroom_bytes = 0;       // of each link, with PFC; 0: derived
+  Balancing balancing = Balancing::kEcmp;
+  Picoseconds latency{};  // from where a packet comes in to the queue where it leaves
+  bool cut_through = false;
+};
+
+struct NicSettings {
+  Picoseconds send_latency{};     // from the decision to send a packet to its first bit on the wire
+  Picoseconds receive_latency{};  // from its last bit to the transport
+  Picoseconds pcie_latency{};     // between a program and its NIC, each way
 };
 
 struct Scenario {
@@ -66,6 +104,7 @@ struct Scenario {
   fabric::Shape shape{};
   TransportSettings transport{};
   SwitchSettings switches{};
+  NicSettings nics{};
   WorkloadSettings workload{};
   std::vector<LinkFault> faults;  // everything random drawn
   std::vector<FaultNote> fault_notes;
@@ -88,9 +127,9 @@ struct ScenarioOverrides {
 
 // The text of a scenario file (TOML). `read_file` gives the text of a file that the scenario names,
 // such as a traffic file, or an error. Everything that is wrong with the file is reported.
-using ReadFile = Result<std::string, std::string> (*)(const std::string& path);
+using ReadFile = std::function<Result<std::string, std::string>(const std::string& path)>;
 Result<Scenario, std::vector<text::FileError>> parse_scenario(
-    std::string_view text, std::string_view name, ReadFile read_file,
+    std::string_view text, std::string_view name, const ReadFile& read_file,
     const ScenarioOverrides& overrides = {});
 
 }  // namespace openmrc::sim

@@ -10,6 +10,7 @@
 
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/names.h"
+#include "openmrc/sim/scenario/fault_fields.h"
 #include "openmrc/sim/scenario/scenario_faults.h"
 #include "openmrc/text/table_reader.h"
 #include "openmrc/text/units.h"
@@ -43,10 +44,6 @@ enum class FaultKind : std::uint8_t {
 constexpr std::array<std::string_view, 8> kFaultKinds{
     "cut", "flap", "loss", "slow", "mtu", "switch-down", "port-down", "plane-down"};
 static_assert(static_cast<int>(FaultKind::kPlaneDown) == 7);
-constexpr std::array<std::string_view, 4> kGroups{"uplinks", "host-links", "t0", "t1"};
-static_assert(static_cast<int>(ElementGroup::kT1s) == 3);
-constexpr std::array<std::string_view, 3> kDirections{"both", "up", "down"};
-static_assert(static_cast<int>(Direction::kDownward) == 2);
 
 template <class Parsed>
 Result<Element, fabric::NameError> as_element(Result<Parsed, fabric::NameError> parsed) {
@@ -111,7 +108,7 @@ class FaultReader {
     ElementGroup group{};
     const bool random = section_.read(Field::whole("random", count, 1));
     section_.read(Field::flag("all", all));
-    const bool has_group = section_.read(Field::word("of", group, kGroups));
+    const bool has_group = section_.read(Field::word("of", group, kGroupWords));
     const int ways = (section_.has("target") ? 1 : 0) + (random ? 1 : 0) + (all ? 1 : 0);
     if (ways != 1) section_.error("target", "give one of target, random and all");
     if (!random && !all) {
@@ -153,7 +150,7 @@ class FaultReader {
       section_.require("rate");
       section_.read(Field::share("rate", breakage.loss_per_billion));
     } else if (kind_ == FaultKind::kSlow) {
-      breakage.speed_percent = read_speed();
+      breakage.speed_percent = read_speed(section_);
     } else if (kind_ == FaultKind::kMtu) {
       section_.require("bytes");
       section_.read(Field::bytes("bytes", breakage.mtu, kMtuMin, kAnyMtu - 1));
@@ -162,21 +159,9 @@ class FaultReader {
       section_.read(Field::flag("seen", breakage.seen_by_nic));
     }
     if (kind_ <= FaultKind::kMtu) {
-      section_.read(Field::word("direction", breakage.direction, kDirections));
+      section_.read(Field::word("direction", breakage.direction, kDirectionWords));
     }
     return breakage;
-  }
-
-  std::uint16_t read_speed() {
-    constexpr std::uint32_t kPercent = text::kShareOne / 100;
-    std::uint32_t speed = text::kShareOne;
-    section_.require("speed");
-    const text::Value* value = section_.find("speed");
-    if (value == nullptr || !section_.read_value(Field::share("speed", speed), *value)) return 0;
-    if (speed % kPercent != 0 || speed < kPercent || speed >= text::kShareOne) {
-      section_.error("speed", "must be a whole percentage from 1% to 99%");
-    }
-    return static_cast<std::uint16_t>(speed / kPercent);
   }
 
   // When each of them breaks and comes back.

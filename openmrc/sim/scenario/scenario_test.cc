@@ -7,36 +7,11 @@
 #include <set>
 #include <string>
 
+#include "openmrc/sim/scenario/test_scenario.h"
 #include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
 namespace {
-
-constexpr std::string_view kFabric =
-    "[fabric]\nplanes = 4\nracks = 4\nhosts_per_rack = 8\nuplinks = 8\n";
-constexpr std::string_view kWorkload = "[workload]\nkind = \"permutation\"\nbytes = 1000\n";
-
-Result<std::string, std::string> read_test_file(const std::string& path) {
-  if (path == "pair.cm") return "Nodes 2\nConnections 1\n1->0 start 5 size 77\n";
-  if (path == "large.cm") return "Nodes 99\nConnections 1\n1->0 start 5 size 77\n";
-  if (path == "bad.cm") return "Nodes 2\nConnections x\n";
-  return failure("there is no " + path);
-}
-
-Result<Scenario, std::vector<text::FileError>> parse(std::string_view text) {
-  return parse_scenario(text, "test", read_test_file);
-}
-
-Scenario scenario_of(std::string_view text) {
-  const auto scenario = parse(text);
-  EXPECT_TRUE(scenario.has_value()) << to_string(scenario.error());
-  return scenario.value_or(Scenario{});
-}
-
-std::string error_of(std::string_view text) {
-  const auto scenario = parse(text);
-  return scenario ? "" : to_string(scenario.error());
-}
 
 // A whole file around one part; the part begins in line 6.
 std::string with_workload(std::string_view workload) {
@@ -298,19 +273,21 @@ TEST(Scenario, EverythingThatIsWrongIsReported) {
 }
 
 TEST(Scenario, WithoutAFabricTheRestIsReportedToo) {
-  EXPECT_EQ(error_of("[fabric]\nplanes = 0\n"
-                     "[transport]\nkind = 'mrc'\nevs = 9\nqueue_pairs = 0\nburts = 1\n"
-                     "fixed_paths = [{host = 1, uplinks = [8]}]\n"
-                     "[workload]\nkind = 'permutatoin'\n"
-                     "[[fault]]\nkind = 'cutt'\ntarget = 'h1/p1'\n"
-                     "[[fault]]\nkind = 'cut'\ntarget = 'h99/p1'\n"),
-            "line 2: fabric.planes: must be between 1 and 16, not 0\n"
-            "line 6: transport.queue_pairs: must be between 1 and 64, not 0\n"
-            "line 7: transport: unknown key 'burts': did you mean 'burst'?\n"
-            "line 10: workload.kind: must be one of \"permutation\", \"incast\", \"all-to-all\", "
-            "\"all-reduce\", \"training\", \"flows\", \"htsim\", not \"permutatoin\"\n"
-            "line 12: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", \"mtu\", "
-            "\"switch-down\", \"port-down\", \"plane-down\", not \"cutt\"");
+  EXPECT_EQ(
+      error_of("[fabric]\nplanes = 0\n"
+               "[transport]\nkind = 'mrc'\nevs = 9\nqueue_pairs = 0\nburts = 1\n"
+               "fixed_paths = [{host = 1, uplinks = [8]}]\n"
+               "[workload]\nkind = 'permutatoin'\n"
+               "[[fault]]\nkind = 'cutt'\ntarget = 'h1/p1'\n"
+               "[[fault]]\nkind = 'cut'\ntarget = 'h99/p1'\n"),
+      "line 2: fabric.planes: must be between 1 and 16, not 0\n"
+      "line 6: transport.queue_pairs: must be between 1 and 64, not 0\n"
+      "line 7: transport: unknown key 'burts': did you mean 'burst'?\n"
+      "line 10: workload.kind: must be one of \"permutation\", \"incast\", \"all-to-all\", "
+      "\"all-reduce\", \"training\", \"flows\", \"htsim\", \"reduce-scatter\", \"all-gather\", "
+      "\"moe\", \"pipeline\", \"background\", \"trace\", not \"permutatoin\"\n"
+      "line 12: fault.kind: must be one of \"cut\", \"flap\", \"loss\", \"slow\", \"mtu\", "
+      "\"switch-down\", \"port-down\", \"plane-down\", not \"cutt\"");
 }
 
 TEST(Scenario, UnknownKeysGetAHint) {
@@ -321,9 +298,10 @@ TEST(Scenario, UnknownKeysGetAHint) {
             "line 9: workload: unknown key 'colour': valid here: 'kind', 'bytes', "
             "'messages', 'across_racks'");
   // A key of the other transport is as unknown as any.
-  EXPECT_EQ(error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
-            "line 11: transport: unknown key 'evs': valid here: 'kind', 'mtu', "
-            "'queue_pairs', 'dcqcn', 'reroute_after', 'retries', 'timeout'");
+  EXPECT_EQ(
+      error_of(with("[transport]\nkind = 'rc'\nevs = 3\n")),
+      "line 11: transport: unknown key 'evs': valid here: 'kind', 'mtu', "
+      "'queue_pairs', 'dcqcn', 'reroute_after', 'recovery', 'reordering', 'retries', 'timeout'");
   EXPECT_EQ(error_of(with("[[fault]]\nkind = 'cut'\ntarget = 'h1/p1'\nutil = '3 us'\n")),
             "line 12: fault: unknown key 'util': did you mean 'until'?");
 }
@@ -338,7 +316,8 @@ TEST(Scenario, ErrorsOfOtherPartsGetTheirLine) {
       "line 4: fabric.racks: must be a whole number, not \"two\"\n"
       "line 5: fabric: unknown key 'uplink': did you mean 'uplinks'?\n"
       "line 7: workload.kind: must be one of \"permutation\", \"incast\", \"all-to-all\", "
-      "\"all-reduce\", \"training\", \"flows\", \"htsim\", not 1");
+      "\"all-reduce\", \"training\", \"flows\", \"htsim\", \"reduce-scatter\", \"all-gather\", "
+      "\"moe\", \"pipeline\", \"background\", \"trace\", not 1");
   EXPECT_EQ(error_of("seed = 2\n[fabric]\nplanes = 4\nracks = 1\n[workload]\n"),
             "line 2: fabric.hosts_per_rack: is missing; or give switch_ports\n"
             "line 5: workload.kind: is missing");

@@ -11,6 +11,8 @@
 
 #include "openmrc/fabric/names.h"
 #include "openmrc/sim/scenario/htsim_traffic.h"
+#include "openmrc/sim/scenario/scenario_trace.h"
+#include "openmrc/sim/scenario/scenario_training.h"
 #include "openmrc/sim/workload/slice.h"
 
 namespace openmrc::sim {
@@ -28,16 +30,19 @@ enum class WorkloadKind : std::uint8_t {
   kTraining,
   kFlows,
   kHtsim,
+  kReduceScatter,
+  kAllGather,
+  kMoe,
+  kPipeline,
+  kBackground,
+  kTrace,
 };
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 7> kWorkloadKinds{
-    "permutation", "incast", "all-to-all", "all-reduce", "training", "flows", "htsim"};
-static_assert(static_cast<int>(WorkloadKind::kHtsim) == 6);
-constexpr std::array<std::string_view, 2> kAlgorithms{"ring", "halving-doubling"};
-static_assert(static_cast<int>(AllReduceKind::kHalvingDoubling) == 1);
-constexpr std::array<std::string_view, 2> kPlacements{"packed", "spread"};
-static_assert(static_cast<int>(Placement::kSpread) == 1);
+constexpr std::array<std::string_view, 13> kWorkloadKinds{
+    "permutation",    "incast",     "all-to-all", "all-reduce", "training",   "flows", "htsim",
+    "reduce-scatter", "all-gather", "moe",        "pipeline",   "background", "trace"};
+static_assert(static_cast<int>(WorkloadKind::kTrace) == 12);
 
 void read_size(TableReader& section, std::uint64_t& bytes) {
   section.require("bytes");
@@ -48,14 +53,6 @@ void read_one_host(TableReader& section, std::string_view key, const Fabric& fab
                    std::uint32_t& host) {
   section.require(key);
   if (const text::Value* value = section.find(key)) host = read_host(section, key, *value, fabric);
-}
-
-// The hosts of a job: all, if the file does not say.
-template <class Settings>
-void read_job(TableReader& section, const Fabric& fabric, Settings& settings) {
-  settings.hosts = fabric.hosts();
-  section.read(Field::whole("hosts", settings.hosts));
-  section.read(Field::word("placement", settings.placement, kPlacements));
 }
 
 Permutation read_permutation(TableReader& section) {
@@ -101,35 +98,6 @@ Incast read_incast(TableReader& section, const Fabric& fabric) {
   return settings;
 }
 
-AllToAll read_all_to_all(TableReader& section, const Fabric& fabric) {
-  AllToAll settings;
-  read_job(section, fabric, settings);
-  read_size(section, settings.bytes);
-  return settings;
-}
-
-AllReduce read_all_reduce(TableReader& section, const Fabric& fabric) {
-  AllReduce settings;
-  read_job(section, fabric, settings);
-  read_size(section, settings.bytes);
-  section.read(Field::word("algorithm", settings.kind, kAlgorithms));
-  return settings;
-}
-
-TrainingSteps read_training(TableReader& section, const Fabric& fabric) {
-  TrainingSteps settings;
-  read_job(section, fabric, settings);
-  for (const std::string_view key : {"steps", "all_reduce_bytes"}) section.require(key);
-  section.read(Field::whole("steps", settings.steps));
-  section.read(Field::duration("compute", settings.compute));
-  for (const text::Value* value : section.elements("all_reduce_bytes")) {
-    std::uint64_t& bytes = settings.all_reduce_bytes.emplace_back();
-    section.read_value(Field::bytes("all_reduce_bytes", bytes, 0, kVectorBytesMax), *value);
-  }
-  section.read(Field::word("algorithm", settings.kind, kAlgorithms));
-  return settings;
-}
-
 FlowList read_flows(TableReader& section, const Fabric& fabric) {
   FlowList list;
   section.require("flows");
@@ -149,7 +117,7 @@ FlowList read_flows(TableReader& section, const Fabric& fabric) {
   return list;
 }
 
-FlowList read_htsim(TableReader& section, const Fabric& fabric, ReadFile read_file) {
+FlowList read_htsim(TableReader& section, const Fabric& fabric, const ReadFile& read_file) {
   std::string path;
   section.require("file");
   section.read(Field::string("file", path));
@@ -179,18 +147,43 @@ WorkloadKind workload_kind_of(TableReader& section) {
   return kind;
 }
 
-WorkloadSettings read_kind(WorkloadKind kind, TableReader& section, const Fabric& fabric,
-                           ReadFile read_file) {
+WorkloadSettings read_kind(WorkloadKind kind, TableReader& section, const WorkloadPlace& place,
+                           std::uint64_t rate, const ReadFile& read_file) {
+  const Fabric& fabric = place.fabric;
   switch (kind) {
     case WorkloadKind::kPermutation: return read_permutation(section);
     case WorkloadKind::kIncast: return read_incast(section, fabric);
-    case WorkloadKind::kAllToAll: return read_all_to_all(section, fabric);
-    case WorkloadKind::kAllReduce: return read_all_reduce(section, fabric);
-    case WorkloadKind::kTraining: return read_training(section, fabric);
+    case WorkloadKind::kAllToAll: return read_all_to_all(section, place);
+    case WorkloadKind::kAllReduce: return read_all_reduce(section, place);
+    case WorkloadKind::kTraining: return read_training(section, place);
     case WorkloadKind::kFlows: return read_flows(section, fabric);
     case WorkloadKind::kHtsim: return read_htsim(section, fabric, read_file);
+    case WorkloadKind::kReduceScatter: return read_ring_half(section, place, false);
+    case WorkloadKind::kAllGather: return read_ring_half(section, place, true);
+    case WorkloadKind::kMoe: return read_moe(section, place);
+    case WorkloadKind::kPipeline: return read_pipeline(section, place);
+    case WorkloadKind::kBackground: return read_background(section, place, rate);
+    case WorkloadKind::kTrace: return read_trace(section, place, read_file);
   }
   return {};
+}
+
+WorkloadSettings read_placed(TableReader& section, const WorkloadPlace& place, const Fabric& fabric,
+                             const ReadFile& read_file) {
+  const WorkloadKind kind = workload_kind_of(section);
+  if (!section.ok()) {
+    section.skip_rest();
+    return {};
+  }
+  const auto rate =
+      static_cast<std::uint64_t>(fabric.shape().host_link_bits_per_second) * fabric.shape().planes;
+  WorkloadSettings settings = read_kind(kind, section, place, rate, read_file);
+  section.finish();
+  if (!section.ok()) return {};
+  if (auto problem = check_workload(settings, place.fabric); !problem.empty()) {
+    section.error_here(std::move(problem));
+  }
+  return settings;
 }
 
 }  // namespace
@@ -213,19 +206,14 @@ void read_workload_kind(TableReader& section) {
   section.skip_rest();
 }
 
-WorkloadSettings read_workload(TableReader& section, const Fabric& fabric, ReadFile read_file) {
-  const WorkloadKind kind = workload_kind_of(section);
-  if (!section.ok()) {
-    section.skip_rest();
-    return {};
-  }
-  WorkloadSettings settings = read_kind(kind, section, fabric, read_file);
-  section.finish();
-  if (!section.ok()) return {};
-  if (auto problem = check_workload(settings, fabric); !problem.empty()) {
-    section.error_here(std::move(problem));
-  }
-  return settings;
+WorkloadSettings read_workload(TableReader& section, const Fabric& fabric,
+                               const ReadFile& read_file) {
+  return read_placed(section, {.fabric = fabric}, fabric, read_file);
+}
+
+WorkloadSettings read_workload_of_job(TableReader& section, const Fabric& own, const Fabric& fabric,
+                                      const ReadFile& read_file) {
+  return read_placed(section, {.fabric = own, .in_job = true}, fabric, read_file);
 }
 
 }  // namespace openmrc::sim

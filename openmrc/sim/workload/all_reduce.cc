@@ -64,18 +64,24 @@ std::uint32_t AllReducePlan::source_number(std::uint32_t rank, std::uint32_t fro
   return kind == AllReduceKind::kRing ? 0 : log2_of(rank ^ from);
 }
 
-std::string problem_with_all_reduce(const AllReduce& settings, const fabric::Fabric& fabric) {
-  if (settings.hosts < 2) return "an all-reduce needs two hosts";
-  if (settings.hosts > fabric.hosts()) {
-    return fmt::format("{} hosts are asked for, and the fabric has {}", settings.hosts,
-                       fabric.hosts());
+std::string problem_with_vector(std::uint32_t hosts, std::uint64_t bytes,
+                                const fabric::Fabric& fabric) {
+  if (hosts < 2) return "an all-reduce needs two hosts";
+  if (hosts > fabric.hosts()) {
+    return fmt::format("{} hosts are asked for, and the fabric has {}", hosts, fabric.hosts());
   }
+  if (bytes < hosts) return "a vector needs a byte for each host";
+  if (bytes > kVectorBytesMax) return "a vector has at most 1 TiB";
+  return {};
+}
+
+std::string problem_with_all_reduce(const AllReduce& settings, const fabric::Fabric& fabric) {
+  std::string problem = problem_with_vector(settings.hosts, settings.bytes, fabric);
+  if (!problem.empty()) return problem;
   if (settings.kind == AllReduceKind::kHalvingDoubling && !std::has_single_bit(settings.hosts)) {
     return fmt::format("halving and doubling needs a power of two of hosts, not {}",
                        settings.hosts);
   }
-  if (settings.bytes < settings.hosts) return "a vector needs a byte for each host";
-  if (settings.bytes > kVectorBytesMax) return "a vector has at most 1 TiB";
   return {};
 }
 

@@ -18,8 +18,8 @@ struct AllReduceRound {
   bool operator==(const AllReduceRound&) const = default;
 };
 
-// How many hosts, and how they do it. Of the two kinds, the ring moves the fewest bytes over the
-// fewest pairs of hosts, and halving and doubling has the fewest rounds.
+// How many hosts, and how they do it: a ring, or halving and doubling. Of these, the ring moves the
+// fewest bytes over the fewest pairs of hosts, and halving and doubling has the fewest rounds.
 struct AllReducePlan {
   std::uint32_t ranks = 0;
   AllReduceKind kind = AllReduceKind::kRing;
@@ -33,6 +33,9 @@ struct AllReducePlan {
   [[nodiscard]] std::uint32_t source_number(std::uint32_t rank, std::uint32_t from) const;
 };
 
+// There are enough hosts and bytes for a collective, and not too many; what is wrong otherwise.
+std::string problem_with_vector(std::uint32_t hosts, std::uint64_t bytes,
+                                const fabric::Fabric& fabric);
 // The hosts and the vector fit the plan and the fabric; what is wrong otherwise.
 std::string problem_with_all_reduce(const AllReduce& settings, const fabric::Fabric& fabric);
 

@@ -17,7 +17,7 @@ namespace {
 using fabric::HostIndex;
 
 // What all hosts of a job have in common.
-struct Job {
+struct TrainingJob {
   TrainingSteps settings;
   Ranks ranks;
   AllReducePlan plan;
@@ -25,7 +25,7 @@ struct Job {
 
 class TrainingProgram final : public Program {
  public:
-  TrainingProgram(std::shared_ptr<const Job> job, std::uint32_t rank)
+  TrainingProgram(std::shared_ptr<const TrainingJob> job, std::uint32_t rank)
       : job_(std::move(job)), rank_(rank), unread_(job_->plan.sources()) {}
 
   void on_time(Picoseconds now, Requests& requests) override { advance(now, requests); }
@@ -107,7 +107,7 @@ class TrainingProgram final : public Program {
     ++unacknowledged_;
   }
 
-  std::shared_ptr<const Job> job_;
+  std::shared_ptr<const TrainingJob> job_;
   std::uint32_t rank_;
   std::vector<std::uint32_t> unread_;  // messages that came and that no round used, by source
 
@@ -122,7 +122,8 @@ class TrainingProgram final : public Program {
 
 class TrainingWorkload final : public Workload {
  public:
-  explicit TrainingWorkload(Job job) : job_(std::make_shared<const Job>(std::move(job))) {}
+  explicit TrainingWorkload(TrainingJob job)
+      : job_(std::make_shared<const TrainingJob>(std::move(job))) {}
 
   [[nodiscard]] std::vector<HostIndex> destinations(HostIndex host) const override {
     std::vector<HostIndex> result;
@@ -141,7 +142,7 @@ class TrainingWorkload final : public Workload {
   }
 
  private:
-  std::shared_ptr<const Job> job_;
+  std::shared_ptr<const TrainingJob> job_;
 };
 
 TrainingSteps one_step(const AllReduce& settings) {
@@ -174,9 +175,9 @@ std::string problem_with(const TrainingSteps& settings, const fabric::Fabric& fa
 std::unique_ptr<Workload> workload_of(const TrainingSteps& settings, const fabric::Fabric& fabric,
                                       std::uint64_t /*seed*/) {
   return std::make_unique<TrainingWorkload>(
-      Job{.settings = settings,
-          .ranks = Ranks(settings.hosts, settings.placement, fabric),
-          .plan = {.ranks = settings.hosts, .kind = settings.kind}});
+      TrainingJob{.settings = settings,
+                  .ranks = Ranks(settings.hosts, settings.placement, fabric),
+                  .plan = {.ranks = settings.hosts, .kind = settings.kind}});
 }
 
 std::string problem_with(const AllReduce& settings, const fabric::Fabric& fabric) {

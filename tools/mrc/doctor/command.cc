@@ -27,25 +27,16 @@ struct Options {
   bool fix = false;
 };
 
-std::string_view name_of(datapath::Mode mode) {
-  switch (mode) {
-    case datapath::Mode::kUdp: return "udp";
-    case datapath::Mode::kUsid: return "usid";
-    case datapath::Mode::kSrv6: return "srv6";
-  }
-  return {};
-}
-
 // The configuration, if it is right; otherwise the machine is looked at as far as it needs none.
 std::optional<host::Config> check_configuration(const Options& options, Findings& findings) {
   std::optional<std::filesystem::path> file;
   if (!options.config.empty()) file = options.config;
   const auto config = host::load_config(file);
   if (config) {
-    findings.ok(
-        "configuration",
-        fmt::format("{}: {}, mode {}, {} ports, {} EVs", config->file.string(), config->name,
-                    name_of(config->mode), config->ports.size(), config->transport.paths.evs));
+    findings.ok("configuration",
+                fmt::format("{}: {}, mode {}, {} ports, {} EVs", config->file.string(),
+                            config->name, datapath::name_of(config->mode), config->ports.size(),
+                            config->transport.paths.evs));
     return *config;
   }
   for (const host::ConfigError& error : config.error()) {

@@ -17,7 +17,7 @@
 #include <span>
 
 #include "openmrc/datapath/file_descriptor.h"
-#include "openmrc/host/netlink.h"
+#include "openmrc/datapath/netlink.h"
 
 // Has addresses of its own unless those of netinet/in.h are there.
 // clang-format off
@@ -98,8 +98,8 @@ RouteQuestion question_about(const wire::Ipv6Address& address, bool only_udp) {
 
 bool is_end_dt6(Bytes encapsulation) {
   bool found = false;
-  host::for_each_attribute(encapsulation, [&](unsigned type, Bytes value) {
-    const auto action = host::record_at<std::uint32_t>(value);
+  datapath::for_each_attribute(encapsulation, [&](unsigned type, Bytes value) {
+    const auto action = datapath::record_at<std::uint32_t>(value);
     if (type == SEG6_LOCAL_ACTION) found = action == std::uint32_t{SEG6_LOCAL_ACTION_END_DT6};
   });
   return found;
@@ -112,28 +112,29 @@ std::string name_of_interface(int index) {
 
 RouteAnswer read_route(Bytes message) {
   RouteAnswer answer;
-  const auto route = host::record_at<rtmsg>(message);
+  const auto route = datapath::record_at<rtmsg>(message);
   if (!route) return answer;
   answer.is_local = route->rtm_type == RTN_LOCAL || route->rtm_type == RTN_ANYCAST;
   Bytes encapsulation;
   bool is_segment = false;
-  host::for_each_attribute(host::after(message, sizeof *route), [&](unsigned type, Bytes value) {
-    if (type == RTA_OIF) {
-      answer.interface = name_of_interface(host::record_at<int>(value).value_or(0));
-    } else if (type == RTA_ENCAP_TYPE) {
-      is_segment =
-          host::record_at<std::uint16_t>(value) == std::uint16_t{LWTUNNEL_ENCAP_SEG6_LOCAL};
-    } else if (type == RTA_ENCAP) {
-      encapsulation = value;
-    }
-  });
+  datapath::for_each_attribute(
+      datapath::after(message, sizeof *route), [&](unsigned type, Bytes value) {
+        if (type == RTA_OIF) {
+          answer.interface = name_of_interface(datapath::record_at<int>(value).value_or(0));
+        } else if (type == RTA_ENCAP_TYPE) {
+          is_segment =
+              datapath::record_at<std::uint16_t>(value) == std::uint16_t{LWTUNNEL_ENCAP_SEG6_LOCAL};
+        } else if (type == RTA_ENCAP) {
+          encapsulation = value;
+        }
+      });
   answer.is_decapsulated = is_segment && is_end_dt6(encapsulation);
   return answer;
 }
 
 // A route that rejects is reported as an error, as no route is.
 std::optional<RouteAnswer> read_refusal(Bytes message) {
-  const auto error = host::record_at<nlmsgerr>(message);
+  const auto error = datapath::record_at<nlmsgerr>(message);
   if (!error || error->error == -ENETUNREACH) return std::nullopt;
   return RouteAnswer{.is_refused = true};
 }
@@ -190,11 +191,11 @@ std::optional<RouteAnswer> route_to(const wire::Ipv6Address& address, bool only_
   const ssize_t size = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
   if (size < 0) return std::nullopt;
   std::optional<RouteAnswer> answer;
-  host::for_each_message(Bytes(buffer).first(static_cast<std::size_t>(size)),
-                         [&](const nlmsghdr& header, Bytes payload) {
-                           if (header.nlmsg_type == RTM_NEWROUTE) answer = read_route(payload);
-                           if (header.nlmsg_type == NLMSG_ERROR) answer = read_refusal(payload);
-                         });
+  datapath::for_each_message(Bytes(buffer).first(static_cast<std::size_t>(size)),
+                             [&](const nlmsghdr& header, Bytes payload) {
+                               if (header.nlmsg_type == RTM_NEWROUTE) answer = read_route(payload);
+                               if (header.nlmsg_type == NLMSG_ERROR) answer = read_refusal(payload);
+                             });
   return answer;
 }
 

@@ -21,6 +21,7 @@
 #include "openmrc/datapath/steering.h"
 #include "openmrc/host/clock.h"
 #include "openmrc/text/units.h"
+#include "openmrc/xdp/open.h"
 #include "tools/mrc/doctor/clock.h"
 #include "tools/mrc/doctor/findings.h"
 #include "tools/mrc/doctor/kernel.h"
@@ -100,14 +101,34 @@ void check_steering(wire::IpVersion version, Findings& findings) {
 }
 
 void check_raw(const host::Config& config, Findings& findings) {
-  if (config.mode != Mode::kSrv6) return;
+  if (!datapath::encapsulates(config.mode)) return;
   const FileDescriptor socket(::socket(AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
   if (socket.is_open()) {
     findings.ok("CAP_NET_RAW", "is there");
   } else {
-    findings.fail("CAP_NET_RAW", datapath::with_reason("mode \"srv6\" needs it", errno),
+    findings.fail("CAP_NET_RAW",
+                  datapath::with_reason(
+                      fmt::format("mode \"{}\" needs it", datapath::name_of(config.mode)), errno),
                   "sudo, or: setcap cap_net_raw+ep PROGRAM, or mode = \"usid\", which takes the "
                   "same paths without it");
+  }
+}
+
+void check_xdp(const host::Config& config, Findings& findings) {
+  if (config.mode != Mode::kXdp) return;
+  const datapath::Settings settings{
+      .mode = config.mode, .ports = config.ports, .wire = config.wire};
+  for (const datapath::Port& port : config.ports) {
+    const std::string check = port.interface + ": AF_XDP";
+    const auto found = xdp::check_port(settings, port);
+    if (!found) {
+      findings.fail(check, found.error().what, found.error().remedy);
+    } else if (found->is_taken) {
+      findings.ok(check, "another process has its sockets and passes packets on");
+    } else {
+      findings.ok(check, fmt::format("{} queue{}, {}", found->queues, found->queues == 1 ? "" : "s",
+                                     found->is_zero_copy ? "zero copy" : "the kernel copies"));
+    }
   }
 }
 
@@ -157,7 +178,7 @@ std::uint64_t descriptors_needed(const host::Config& config) {
   constexpr std::uint64_t kOthersOfShard = 16;  // timers, queues, a slot
   // With UDP each source port is a socket: those of our EVs, and of our peers' for answers.
   const std::uint64_t ways =
-      config.mode == Mode::kSrv6 ? config.ports.size() : 2 * config.transport.paths.evs;
+      datapath::encapsulates(config.mode) ? config.ports.size() : 2 * config.transport.paths.evs;
   return kOthers + config.shards * (config.ports.size() + ways + kOthersOfShard);
 }
 
@@ -204,6 +225,7 @@ void check_sockets(const host::Config& config, BuffersFor who, Findings& finding
   check_options(config, findings);
   check_steering(ip_version(config), findings);
   check_raw(config, findings);
+  check_xdp(config, findings);
   for (const Buffer& buffer : std::to_array<Buffer>({
            {"receive buffer", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max"},
            {"send buffer", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max"},

@@ -150,7 +150,7 @@ void check_own_segment(const host::Config& config, Plane plane, Findings& findin
       *config.fabric, {Segment::Kind::kHost, plane, fabric->downlink_of(config.fabric->host)});
   const std::string check = name_of(port) + ": own segment";
   const std::string text = to_string(own);
-  if (config.mode == Mode::kSrv6) {
+  if (datapath::encapsulates(config.mode)) {
     const auto route = route_to(own, false);
     if (route && route->is_decapsulated) {
       findings.ok(check, text + " is decapsulated here (End.DT6)");

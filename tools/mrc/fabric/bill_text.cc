@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -21,19 +20,11 @@ using fabric::Design;
 using fabric::Parts;
 using fabric::Plan;
 
-// "5.61 M", or with a unit "5.61 MW".
-std::string scaled(double amount, std::string_view unit = {}) {
-  constexpr std::array<std::string_view, 4> kPrefixes{"", "k", "M", "G"};
-  std::size_t at = 0;
-  for (; amount >= 999.5 && at + 1 < kPrefixes.size(); ++at) amount /= 1000;
-  const std::string suffix = fmt::format("{}{}", kPrefixes[at], unit);
-  return fmt::format("{:.3g}{}{}", amount, suffix.empty() ? "" : " ", suffix);
-}
-
 void add_bill(PlanTable& table, const Parts& parts) {
   const auto row = [&](std::string_view what, std::string_view unit, auto amount) {
     table.row(what, [&](const Design& design) {
-      return scaled(amount(optical_bill(design, parts), static_cast<double>(design.hosts)), unit);
+      return text::human_si(amount(optical_bill(design, parts), static_cast<double>(design.hosts)),
+                            unit);
     });
   };
   row("power", "W", [](const Bill& bill, double) { return bill.watts(); });
@@ -120,8 +111,9 @@ std::string bill_table(const fabric::Fabric& fabric, const Plan& plan, const Par
          fmt::format(
              "With these it draws {} ({} per host) and costs {} {} ({} per host).\n"
              "NICs, hosts, cooling and spares are not in it. Prices: {}.\n",
-             scaled(bill.watts(), "W"), scaled(bill.watts() / hosts, "W"), scaled(bill.price()),
-             parts.currency, scaled(bill.price() / hosts), parts.prices_from) +
+             text::human_si(bill.watts(), "W"), text::human_si(bill.watts() / hosts, "W"),
+             text::human_si(bill.price()), parts.currency, text::human_si(bill.price() / hosts),
+             parts.prices_from) +
          switch_note(plan, parts);
 }
 

@@ -69,7 +69,7 @@ struct Answer {
 Result<Task, std::string> task_of_lab(const std::string& name) {
   const auto spec = lab::load(name);
   if (!spec) return failure(spec.error());
-  if (spec->ip == wire::IpVersion::kV4 || spec->switches == lab::Switches::kSoft) {
+  if (spec->ip == wire::IpVersion::kV4 || is_soft(spec->switches)) {
     return failure(fmt::format("the lab '{}' has no SRv6 in the kernel to compare", name));
   }
   return Task{lab::emit_input(*spec),

@@ -46,8 +46,9 @@ sim::Scenario as_rc(sim::Scenario scenario) {
   scenario.shape.planes = 1;
   scenario.shape.host_link_bits_per_second *= planes;
   scenario.shape.uplink_bits_per_second *= planes;
-  for (std::uint32_t* bytes : {&switches.bdp_bytes, &switches.ecn_min_bytes,
-                               &switches.ecn_max_bytes, &switches.queue_bytes}) {
+  for (std::uint32_t* bytes :
+       {&switches.bdp_bytes, &switches.ecn_min_bytes, &switches.ecn_max_bytes,
+        &switches.queue_bytes, &switches.buffer_bytes, &switches.headroom_bytes}) {
     scale(*bytes, planes);
   }
   move_to_one_plane(scenario.faults);

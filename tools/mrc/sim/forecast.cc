@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "openmrc/fabric/fabric.h"
+#include "openmrc/sim/workload/trace_replay.h"
 #include "openmrc/sim/workload/workload.h"
 
 namespace openmrc::tools {
@@ -50,6 +51,41 @@ struct MessageBytes {
                                      [&](double sum, std::uint64_t bytes) {
                                        return sum + all_reduce(w.hosts, bytes);
                                      });
+  }
+  double operator()(const sim::OverlappedTraining& w) const {
+    return w.steps * std::accumulate(w.all_reduce_bytes.begin(), w.all_reduce_bytes.end(), 0.0,
+                                     [&](double sum, std::uint64_t bytes) {
+                                       return sum + all_reduce(w.hosts, bytes);
+                                     });
+  }
+  double operator()(const sim::RingHalf& w) const {
+    return w.steps * all_reduce(w.hosts, w.bytes) / 2;
+  }
+  double operator()(const sim::MixtureOfExperts& w) const {
+    return 2.0 * w.steps * w.layers * w.hosts * static_cast<double>(w.bytes);
+  }
+  double operator()(const sim::Pipeline& w) const {
+    const std::uint32_t width = w.hosts / w.stages;
+    const double boundaries = 2.0 * w.micro_batches * width * (w.stages - 1);
+    return w.steps * (boundaries * static_cast<double>(w.bytes) +
+                      w.stages * all_reduce(width, w.all_reduce_bytes));
+  }
+  double operator()(const sim::TraceReplay& w) const {
+    double bytes = 0;
+    for (const sim::RankTrace& trace : w.job->ranks) {
+      for (const sim::TraceNode& node : trace) bytes += 2 * static_cast<double>(node.bytes);
+    }
+    return w.steps * bytes;
+  }
+  // Without an end of its own it lasts as long as the others, and that is not known.
+  double operator()(const sim::Background& w) const {
+    return static_cast<double>(w.hosts - w.servers) * static_cast<double>(w.bits_per_second) / 8 *
+           number(w.duration) / static_cast<double>(kPicosecondsPerSecond);
+  }
+  double operator()(const sim::JobList& w) const {
+    return std::accumulate(w.jobs.begin(), w.jobs.end(), 0.0, [&](double sum, const sim::Job& job) {
+      return sum + std::visit(*this, job.workload);
+    });
   }
   double operator()(const sim::FlowList& w) const {
     return std::accumulate(w.flows.begin(), w.flows.end(), 0.0,

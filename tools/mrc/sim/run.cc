@@ -2,32 +2,32 @@
 #include "tools/mrc/sim/run.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
+#include <optional>
+#include <utility>
 
 #include "openmrc/host/config.h"
 #include "openmrc/host/interrupt.h"
-#include "openmrc/sim/host_limits.h"
 #include "openmrc/sim/report/compare.h"
 #include "openmrc/sim/report/report.h"
 #include "openmrc/sim/report/result_table.h"
 #include "openmrc/sim/report/verdict.h"
-#include "openmrc/sim/result/result_json.h"
-#include "openmrc/sim/simulation.h"
-#include "openmrc/text/numbers.h"
+#include "openmrc/sim/scenario/faults_text.h"
+#include "openmrc/sim/series/series_csv.h"
+#include "openmrc/text/file_limits.h"
 #include "tools/mrc/colour.h"
 #include "tools/mrc/complaint.h"
+#include "tools/mrc/read_file.h"
 #include "tools/mrc/sim/baseline.h"
+#include "tools/mrc/sim/exit_status.h"
 #include "tools/mrc/sim/files.h"
-#include "tools/mrc/sim/forecast.h"
-#include "tools/mrc/sim/outcome.h"
+#include "tools/mrc/sim/one_run.h"
+#include "tools/mrc/sim/prepare.h"
+#include "tools/mrc/sim/seeds.h"
 #include "tools/mrc/sim/text.h"
-#include "tools/mrc/sim/watch.h"
 
 namespace openmrc::tools {
 namespace {
@@ -35,86 +35,30 @@ namespace {
 using sim::RunResult;
 using sim::Scenario;
 
-constexpr int kAllWell = 0;
-constexpr int kNotFinished = 1;
-constexpr int kNothingRun = 2;
-
 // A baseline that never finishes ends when it has taken so many times as long as the run it is put
 // beside, unless the scenario has a limit of its own.
 constexpr std::int64_t kBaselineTimes = 100;
 
-struct Run {
-  RunResult result{};
-  std::string problems{};  // empty: it finished, and packet accounting is consistent
-  std::string cost{};      // what the run itself took
-};
-
-std::string transport_of(const Scenario& scenario) {
-  return std::holds_alternative<sim::RcTransport>(scenario.transport) ? "rc" : "mrc";
-}
-
-std::uint64_t peak_memory_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-std::string cost_line(const RunResult& result, std::size_t threads, double seconds) {
-  const std::uint64_t hops = result.totals.switch_hops + result.totals.nic_hops;
-  return fmt::format("{:.2f} s on {} thread{}, {} hops, {} hops/s, {} of memory at most", seconds,
-                     threads, threads == 1 ? "" : "s", text::human_count(hops),
-                     text::human(static_cast<double>(hops) / seconds, text::Unit::kCount),
-                     text::human_bytes(peak_memory_bytes()));
-}
-
-// A window of a small fabric is over before several threads have met.
-std::size_t threads_for(const Scenario& scenario, const SimRunOptions& options) {
-  if (options.threads != 0) return options.threads;
-  constexpr std::size_t kHostsPerThread = 32;
-  const std::size_t hosts = std::size_t{scenario.shape.racks} * scenario.shape.hosts_per_rack;
-  return std::clamp<std::size_t>(hosts / kHostsPerThread, 1,
-                                 std::max(1U, std::thread::hardware_concurrency()));
-}
-
-Stop stop_of(const Scenario& scenario, const RunResult& result) {
-  if (host::interrupted()) return Stop::kInterrupted;
-  const bool limited = scenario.time_limit > Picoseconds{};
-  return limited && result.end >= scenario.time_limit ? Stop::kTimeLimit : Stop::kNothingLeft;
-}
-
-Run run_one(const Scenario& scenario, const SimRunOptions& options) {
-  const std::string name = fmt::format("{} ({})", scenario.name, transport_of(scenario));
-  RunWatch watch({.name = name,
-                  .expected_hops = expected_hops(scenario),
-                  .time_limit = scenario.time_limit,
-                  .quiet = options.quiet});
-  const std::size_t threads = threads_for(scenario, options);
-  Run run;
-  run.result = sim::run(
-      scenario,
-      {.threads = threads, .on_progress = RunWatch::on_progress, .progress_context = &watch});
-  run.problems = problems_of(run.result, watch.last(), stop_of(scenario, run.result));
-  run.cost = fmt::format("{}: {}", name, cost_line(run.result, threads, watch.seconds()));
-  return run;
-}
-
-// The transport as the command line wants it.
-Scenario with_transport(Scenario scenario, const std::string& transport) {
-  if (transport == "rc") return as_rc(std::move(scenario));
-  if (transport == "mrc" && transport_of(scenario) != "mrc") {
-    scenario.transport = sim::MrcTransport{};
-  }
-  return scenario;
+Picoseconds baseline_limit(const Scenario& scenario, const RunResult& first) {
+  if (scenario.time_limit != Picoseconds{}) return scenario.time_limit;
+  return first.end * kBaselineTimes;
 }
 
 std::optional<Run> run_baseline(const Scenario& scenario, const Run& first,
                                 const SimRunOptions& options) {
   if (!options.baseline || host::interrupted()) return std::nullopt;
   Scenario baseline = as_rc(scenario);
-  if (baseline.time_limit == Picoseconds{}) {
-    baseline.time_limit = first.result.end * kBaselineTimes;
-  }
-  return run_one(baseline, options);
+  baseline.time_limit = baseline_limit(scenario, first.result);
+  return run_one(baseline, {.threads = options.threads, .quiet = options.quiet});
+}
+
+// From which the baseline can be run alone.
+sim::RunInputs baseline_inputs(const PreparedRun& prepared, const RunResult& first) {
+  sim::RunInputs inputs = prepared.inputs;
+  inputs.transport = "rc";
+  inputs.settings.push_back(
+      fmt::format("time_limit=\"{} ps\"", baseline_limit(prepared.scenario, first).raw()));
+  return inputs;
 }
 
 // out.json -> out.rc.json
@@ -129,10 +73,28 @@ std::string usage_problem(const SimRunOptions& options) {
   if (options.baseline && options.transport == "rc") {
     return "--baseline adds a run with RC, and --transport rc has one already; leave one of them";
   }
+  if (options.transport == "rc" && !options.host_config.empty()) {
+    return "--host-config is the configuration of MRC, and --transport rc runs without it";
+  }
   if (options.baseline && options.json == "-") {
     return "--baseline gives two results; give --json a file, and the second is written beside it";
   }
-  for (const std::string& path : {options.json, options.report}) {
+  if (options.seeds != 0 && options.baseline) {
+    return "--seeds runs one transport; for RC beside it give --transport rc in a second call, or "
+           "use 'mrc sim sweep'";
+  }
+  if (options.faults_only && (options.seeds != 0 || options.baseline || !options.json.empty() ||
+                              !options.report.empty() || !options.series.file.empty())) {
+    return "--faults-only runs nothing; leave --seeds, --baseline, --json, --report and --series";
+  }
+  if (options.seeds != 0 && !options.series.file.empty()) {
+    return "--series is of one run, and --seeds makes many; leave one of them";
+  }
+  if (options.series.file.empty() &&
+      !(options.series.request.hosts.empty() && options.series.request.links.empty())) {
+    return "--series-hosts and --series-links say what is in a series; give --series FILE.csv too";
+  }
+  for (const std::string& path : {options.json, options.report, options.series.file}) {
     if (path.empty() || path == "-") continue;
     if (std::string problem = problem_with_output(path); !problem.empty()) return problem;
   }
@@ -142,17 +104,18 @@ std::string usage_problem(const SimRunOptions& options) {
 // Everything that is reported of a run, and what it was.
 class Story {
  public:
-  Story(const LoadedScenario& loaded, Scenario scenario, const SimRunOptions& options)
-      : loaded_(loaded), scenario_(std::move(scenario)), options_(options) {}
+  Story(const PreparedRun& prepared, const SimRunOptions& options)
+      : prepared_(prepared), scenario_(prepared.scenario), options_(options) {}
 
-  void run() {
-    first_ = run_one(scenario_, options_);
+  void run(const sim::SeriesSettings* series) {
+    first_ = run_one(scenario_,
+                     {.threads = options_.threads, .quiet = options_.quiet, .series = series});
     baseline_ = run_baseline(scenario_, first_, options_);
   }
 
   void print() const {
     if (options_.json == "-") {
-      std::cout << sim::write_result_json(first_.result);
+      std::cout << result_file(first_.result, prepared_.inputs);
     } else {
       std::cout << sim::result_table(first_.result) << comparison() << words();
     }
@@ -170,12 +133,17 @@ class Story {
       written = written && problem.empty();
     };
     if (!options_.json.empty() && options_.json != "-") {
-      write(options_.json, sim::write_result_json(first_.result));
+      write(options_.json, result_file(first_.result, prepared_.inputs));
       if (baseline_) {
-        write(baseline_file(options_.json), sim::write_result_json(baseline_->result));
+        write(baseline_file(options_.json),
+              result_file(baseline_->result, baseline_inputs(prepared_, first_.result)));
       }
     }
     if (!options_.report.empty()) write(options_.report, report());
+    if (!options_.series.file.empty()) {
+      write(options_.series.file, sim::write_series_csv(first_.series));
+      std::cerr << series_note(options_.series, first_.series);
+    }
     return written;
   }
 
@@ -190,7 +158,26 @@ class Story {
                                                                             : kNotFinished;
   }
 
+  // A result that is run again without changes is the same; says whether it is.
+  [[nodiscard]] bool is_as_recorded() const {
+    if (!is_result_file(options_.file) || has_changes() || host::interrupted()) return true;
+    const auto recorded = load_result(options_.file);
+    const bool same = recorded && *recorded == first_.result;
+    if (!same) {
+      complain("sim", fmt::format("this is not the result in '{}', which {} made; this is {}",
+                                  options_.file, maker_of(options_.file), program_name()));
+    } else if (!options_.quiet) {
+      std::cerr << fmt::format("the same result as in {}, to the last digit\n", options_.file);
+    }
+    return same;
+  }
+
  private:
+  [[nodiscard]] bool has_changes() const {
+    return options_.overrides.seed || !options_.overrides.settings.empty() ||
+           !options_.transport.empty() || !options_.host_config.empty();
+  }
+
   [[nodiscard]] std::string comparison() const {
     if (!baseline_) return {};
     return "\n" + sim::compare_text(first_.result, baseline_->result);
@@ -212,66 +199,78 @@ class Story {
 
   [[nodiscard]] std::string rc_note() const {
     if (baseline_) return describe_rc(scenario_);
-    return options_.transport == "rc" ? describe_rc(loaded_.scenario) : "";
+    return prepared_.inputs.transport == "rc" ? describe_rc(prepared_.original) : "";
   }
 
   [[nodiscard]] std::string report() const {
     std::string note = first_.cost + ".";
     if (baseline_) note += " " + baseline_->cost + ".";
     if (const std::string rc = rc_note(); !rc.empty()) note += " " + rc;
-    return sim::html_report(
-        first_.result,
-        {.scenario_text = scenario_.text, .scenario_file = loaded_.text, .run_note = note},
-        second());
+    return sim::html_report(first_.result,
+                            {.scenario_text = scenario_.text,
+                             .scenario_file = text_of(prepared_.inputs),
+                             .run_note = note},
+                            second());
   }
 
   [[nodiscard]] const RunResult* second() const { return baseline_ ? &baseline_->result : nullptr; }
 
-  const LoadedScenario& loaded_;
-  Scenario scenario_;
+  const PreparedRun& prepared_;
+  const Scenario& scenario_;
   const SimRunOptions& options_;
   Run first_{};
   std::optional<Run> baseline_{};
 };
 
-// Gives every host the [transport] of a host's configuration.
-Result<void, std::string> take_host_config(const std::string& file, Scenario& scenario) {
-  if (file.empty()) return {};
-  auto* mrc = std::get_if<sim::MrcTransport>(&scenario.transport);
-  if (mrc == nullptr) return failure(std::string("--host-config needs a scenario with MRC"));
-  const auto config = host::load_config(file);
-  if (!config) return failure(text::to_string(config.error()));
-  if (const auto fits = sim::check_evs(config->transport.paths, scenario.shape.planes); !fits) {
-    return failure(fmt::format("{}: transport.evs: {}", file, fits.error()));
+int refuse_run(const std::string& why) {
+  complain("sim", why);
+  return kNothingRun;
+}
+
+// The text of a host's configuration that is right.
+Result<std::string, std::string> read_host_config(const std::string& file) {
+  if (const auto config = host::load_config(file); !config) {
+    return failure(text::to_string(config.error()));
   }
-  mrc->profile = config->transport;
-  return {};
+  return read_file(file, text::kTomlBytesMax);
 }
 
 }  // namespace
 
+Result<PreparedRun, std::string> prepare(const SimRunOptions& options) {
+  auto loaded = load_scenario(options.file, options.overrides);
+  if (!loaded) return failure(loaded.error());
+  if (!options.transport.empty()) loaded->inputs.transport = options.transport;
+  if (!options.host_config.empty()) {
+    auto text = read_host_config(options.host_config);
+    if (!text) return failure(text.error());
+    loaded->inputs.host_config = std::move(*text);
+  }
+  return prepare_run(std::move(*loaded));
+}
+
 int run_scenario(const SimRunOptions& options) {
-  const auto give_up = [](const std::string& why) {
-    complain("sim", why);
-    return kNothingRun;
-  };
-  if (const std::string problem = usage_problem(options); !problem.empty()) return give_up(problem);
-  const auto loaded = load_scenario(options.file, options.overrides);
-  if (!loaded) return give_up(loaded.error());
-  Scenario scenario = with_transport(loaded->scenario, options.transport);
-  if (const auto taken = take_host_config(options.host_config, scenario); !taken) {
-    return give_up(taken.error());
+  if (const std::string problem = usage_problem(options); !problem.empty()) {
+    return refuse_run(problem);
   }
-  if (options.baseline && transport_of(scenario) == "rc") {
-    return give_up("--baseline adds a run with RC, and this scenario is one already");
+  if (options.seeds != 0) return run_seeds(options);
+  const auto prepared = prepare(options);
+  if (!prepared) return refuse_run(prepared.error());
+  if (options.faults_only) {
+    std::cout << sim::faults_text(prepared->original.faults) << std::flush;
+    return kAllWell;
   }
-  if (const auto fits = sim::check_host_limits(scenario); !fits) return give_up(fits.error());
-  Story story(*loaded, std::move(scenario), options);
-  story.run();
+  if (options.baseline && transport_of(prepared->scenario) == "rc") {
+    return refuse_run("--baseline adds a run with RC, and this scenario is one already");
+  }
+  const auto series = sim::read_request(options.series.request, prepared->scenario);
+  if (!series) return refuse_run(series.error());
+  Story story(*prepared, options);
+  story.run(options.series.file.empty() ? nullptr : &*series);
   story.print();
   const bool written = story.write_files();
   const int verdict = story.verdict();
-  return written ? verdict : kNotFinished;
+  return written && story.is_as_recorded() ? verdict : kNotFinished;
 }
 
 }  // namespace openmrc::tools

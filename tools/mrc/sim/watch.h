@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "openmrc/sim/simulation.h"
+#include "tools/mrc/sim/progress_line.h"
 
 namespace openmrc::tools {
 
@@ -22,27 +22,22 @@ class RunWatch {
   explicit RunWatch(Settings settings);
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
-  ~RunWatch();
+  ~RunWatch() = default;
 
   // For RunOptions: `context` is the watch.
   static bool on_progress(void* context, const sim::Progress& progress);
 
   [[nodiscard]] const sim::Progress& last() const { return last_; }
-  [[nodiscard]] double seconds() const;
+  [[nodiscard]] double seconds() const { return line_.seconds(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void catch_interrupts();
-  void show();
   [[nodiscard]] std::string line() const;
   [[nodiscard]] std::string time_left() const;
 
   Settings settings_;
-  bool on_terminal_;
+  ProgressLine line_;
   bool catches_ = false;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point shown_ = begin_;
   sim::Progress last_{};
 };
 
