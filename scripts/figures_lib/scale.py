@@ -106,6 +106,22 @@ def queue_pairs(_, build):
                   "bytes of an idle one, 100 to a peer", "packets/s, all to one"], rows)
 
 
+def queue_pairs_once(_, build):
+    """Of numbers that cannot all be kept busy: each completes one write. Once: a million take half a minute and 8 GB."""
+    rows = []
+    for count in (100_000, 1_000_000):
+        row = [f"{count:,}"]
+        printed = output([build / "bench/core_scale", "--once", "--queue-pairs", count])
+        for per_peer in (1, 100):
+            line = re.search(rf"^{per_peer}\s+(\d.*)$", printed, re.MULTILINE)[1]
+            idle, both_ends, *_, ratio = map(float, line.split())
+            row += [f"{idle:,.0f}", f"{both_ends:,.0f}", f"{ratio:.2f}"]
+        rows.append(row)
+    return table(["queue pairs", "bytes of an idle one, a peer each", "both ends, after a write", "packets/s, each to one",
+                  "bytes of an idle one, 100 to a peer", "both ends, after a write", "packets/s, each to one"],
+                 rows)
+
+
 def host_runtime(_, build):
     rows = []
     for count in (2, 100, 10_000, 100_000):
@@ -224,8 +240,8 @@ def bytes_by_host(text, hosts):
     return amount(float(number) * {"KiB": KIB, "MiB": MIB, "GiB": GIB}[unit] / hosts)
 
 
-PARTS = {"queue-pairs": queue_pairs, "host-runtime": host_runtime, "agent": agent, "mapper": mapper,
-         "mapper-simulated": mapper_simulated, "planner": planner, "configuration": configuration,
+PARTS = {"queue-pairs": queue_pairs, "queue-pairs-once": queue_pairs_once, "host-runtime": host_runtime, "agent": agent,
+         "mapper": mapper, "mapper-simulated": mapper_simulated, "planner": planner, "configuration": configuration,
          "simulator": simulator}
 
 
