@@ -91,7 +91,7 @@ bool ExchangeServer::advance(Pending& client) {
     client.connection.limit_lines(client.handshake.line_max());
     auto line = client.connection.receive(kAtOnce);
     if (!line) {
-      if (line.error().fault == ExchangeFault::kTimeout) return now() < client.deadline;
+      if (line.error().fault == ExchangeFault::kTimeout) return is_in_time(client);
       if (line.error().fault == ExchangeFault::kLine) refuse(client, line.error());
       return false;
     }
@@ -103,6 +103,15 @@ bool ExchangeServer::advance(Pending& client) {
     if (*answer && !client.connection.send(**answer, kAtOnce)) return false;
   }
   return true;
+}
+
+bool ExchangeServer::is_in_time(Pending& client) const {
+  if (now() < client.deadline) return true;
+  (void)client.connection.send(
+      refusal_line(fmt::format("the handshake was not complete after {}",
+                               text::format_duration(settings_.handshake_timeout))),
+      kAtOnce);
+  return false;
 }
 
 void ExchangeServer::refuse(Pending& client, const ExchangeError& why) {

@@ -61,6 +61,8 @@ class ExchangeServer {
   void welcome();
   // Reads what the client has sent. False: it is over with it.
   [[nodiscard]] bool advance(Pending& client);
+  // False: it took too long, and has been told.
+  [[nodiscard]] bool is_in_time(Pending& client) const;
   void refuse(Pending& client, const ExchangeError& why);
   static std::size_t memory_of(Pending& client);
   void enforce_limits();

@@ -79,7 +79,7 @@ Result<void, Error> PerfSession::make_lanes() {
   return {};
 }
 
-Result<void, host::ExchangeError> PerfSession::send_info() {
+std::array<std::string, 2> PerfSession::own_info() const {
   std::vector<host::ConnectionInfo> queue_pairs;
   std::vector<host::RemoteMemory> memories;
   for (const PerfLane& lane : lanes_) {
@@ -88,11 +88,8 @@ Result<void, host::ExchangeError> PerfSession::send_info() {
                         .length = lane.incoming.size(),
                         .rkey = region_->remote().rkey});
   }
-  for (const std::string& line : {host::to_json(std::span<const host::ConnectionInfo>(queue_pairs)),
-                                  host::to_json(std::span<const host::RemoteMemory>(memories))}) {
-    if (auto sent = control_->send(line); !sent) return sent;
-  }
-  return {};
+  return {host::to_json(std::span<const host::ConnectionInfo>(queue_pairs)),
+          host::to_json(std::span<const host::RemoteMemory>(memories))};
 }
 
 Result<void, Error> PerfSession::join(const std::string& queue_pairs, const std::string& memories) {
@@ -164,7 +161,11 @@ Result<std::unique_ptr<PerfSession>, ServeFailure> PerfSession::serve(
   if (auto joined = session->join(client.lines[1], client.lines[2]); !joined) {
     return refuse(std::move(joined.error()));
   }
-  if (const auto sent = session->send_info(); !sent) return refuse(no_exchange(sent.error()));
+  for (const std::string& line : session->own_info()) {
+    if (const auto sent = session->control_->send(line); !sent) {
+      return refuse(no_exchange(sent.error()));
+    }
+  }
   return session;
 }
 
@@ -178,12 +179,15 @@ Result<std::string, host::ExchangeError> PerfSession::receive_answer(Duration ti
   return line;
 }
 
-Result<void, host::ExchangeError> PerfSession::request(const host::ExchangeSecret* secret) {
+Result<void, host::ExchangeError> PerfSession::request(const host::ExchangeSecret* secret,
+                                                       std::span<const std::string> info) {
   if (secret != nullptr) {
     if (auto known = host::authenticate(*control_, *secret, kAnswerTimeout); !known) return known;
   }
   auto sent = control_->send(to_json(plan_));
-  if (sent) sent = send_info();
+  for (const std::string& line : info) {
+    if (sent) sent = control_->send(line);
+  }
   if (sent) return sent;
   // A server that refuses says so and closes, possibly while we still send.
   const auto answer = receive_answer(kRefusalTimeout);
@@ -201,6 +205,8 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
   session->plan_ = options.plan;
   if (auto opened = session->open_host(options); !opened) return failure(std::move(opened.error()));
   if (auto made = session->make_lanes(); !made) return failure(std::move(made.error()));
+  // Before the server waits for it: of many queue pairs it takes a while.
+  const auto info = session->own_info();
   const host::Config& config = session->host_->config();
   auto connected = host::ExchangeConnection::connect(*options.server, config.exchange_port,
                                                      config.exchange_timeout);
@@ -211,7 +217,7 @@ Result<std::unique_ptr<PerfSession>, Error> PerfSession::connect(const PerfOptio
                                exchange_remedy(connected.error(), config, std::move(start))));
   }
   session->control_ = std::make_unique<host::ExchangeConnection>(std::move(*connected));
-  if (const auto asked = session->request(secret->get()); !asked) {
+  if (const auto asked = session->request(secret->get(), info); !asked) {
     return failure(no_exchange(asked.error()));
   }
   const Duration timeout = kAnswerTimeout + session->connect_max();

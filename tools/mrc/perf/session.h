@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,7 +78,7 @@ class PerfSession {
   [[nodiscard]] Result<void, host::Error> open_host(const PerfOptions& options);
   [[nodiscard]] Result<void, host::Error> make_lanes();
   // What the peer must know of our lanes, as two lines, and what we must know of its own.
-  [[nodiscard]] Result<void, host::ExchangeError> send_info();
+  [[nodiscard]] std::array<std::string, 2> own_info() const;
   [[nodiscard]] Result<void, host::Error> join(const std::string& queue_pairs,
                                                const std::string& memories);
   // For a peer to connect all queue pairs of the test.
@@ -84,7 +86,8 @@ class PerfSession {
   // A line of the server's answer; kRefused with its reason instead.
   [[nodiscard]] Result<std::string, host::ExchangeError> receive_answer(Duration timeout);
   // Without a secret if that is null.
-  [[nodiscard]] Result<void, host::ExchangeError> request(const host::ExchangeSecret* secret);
+  [[nodiscard]] Result<void, host::ExchangeError> request(const host::ExchangeSecret* secret,
+                                                          std::span<const std::string> info);
 
   PerfPlan plan_{};
   bool is_server_ = false;
