@@ -12,7 +12,7 @@ constexpr bool within(std::uint32_t value, std::uint32_t most) {
 
 std::string_view describe(ShapeError error) {
   static_assert(kPlanesMax == 16 && kRacksMax == 1024 && kUplinksMax == 1024 &&
-                kHostsPerRackMax == 512);
+                kHostsPerRackMax == 512 && kT1PortsMax == 4096);
   switch (error) {
     case ShapeError::kPlanes: return "there must be 1 to 16 planes";
     case ShapeError::kRacks: return "there must be 1 to 1024 racks";
@@ -20,6 +20,8 @@ std::string_view describe(ShapeError error) {
     case ShapeError::kUplinks: return "a T0 may have at most 1024 uplinks";
     case ShapeError::kNoUplinks: return "several racks need uplinks between them";
     case ShapeError::kIdleT1s: return "with one rack, uplinks lead nowhere: leave them out";
+    case ShapeError::kLinksPerT1: return "the uplinks of a T0 must be a multiple of links_per_t1";
+    case ShapeError::kT1Ports: return "a T1 may have at most 4096 links";
     case ShapeError::kSpeed: return "the speed of a link must be above zero";
     case ShapeError::kDelay: return "the delay of a link must be above zero";
   }
@@ -33,6 +35,13 @@ Result<Fabric, ShapeError> Fabric::make(const Shape& shape) {
   if (shape.uplinks > kUplinksMax) return failure(ShapeError::kUplinks);
   if (shape.racks > 1 && shape.uplinks == 0) return failure(ShapeError::kNoUplinks);
   if (shape.racks == 1 && shape.uplinks > 0) return failure(ShapeError::kIdleT1s);
+  if (shape.links_per_t1 == 0 || shape.uplinks % shape.links_per_t1 != 0 ||
+      (shape.uplinks == 0 && shape.links_per_t1 != 1)) {
+    return failure(ShapeError::kLinksPerT1);
+  }
+  if (std::uint64_t{shape.racks} * shape.links_per_t1 > kT1PortsMax) {
+    return failure(ShapeError::kT1Ports);
+  }
   if (shape.host_link_bits_per_second <= 0 || shape.uplink_bits_per_second <= 0) {
     return failure(ShapeError::kSpeed);
   }

@@ -17,14 +17,15 @@ namespace openmrc::fabric {
 
 using HostIndex = Strong<struct HostIndexTag, std::uint32_t>;
 
-// What a fabric is made of. In each plane every T0 (leaf) has one link to every T1 (spine), so that
-// an uplink's number is also the number of the T1 it leads to. With one tier there is one T0 per
-// plane and no T1.
+// What a fabric is made of. In each plane every T0 (leaf) has as many links to every T1 (spine) as
+// to any other: uplink n leads to T1 n / links_per_t1. With one tier there is one T0 per plane and
+// no T1.
 struct Shape {
   std::uint32_t planes = 1;
   std::uint32_t racks = 1;           // T0s in a plane; rack r of all planes serves the same hosts
   std::uint32_t hosts_per_rack = 1;  // downlinks of a T0
-  std::uint32_t uplinks = 0;         // of a T0, and T1s in a plane; 0: one tier
+  std::uint32_t uplinks = 0;         // of a T0; 0: one tier
+  std::uint32_t links_per_t1 = 1;    // of each T0
   std::int64_t host_link_bits_per_second = 100'000'000'000;  // NIC port to T0
   std::int64_t uplink_bits_per_second = 100'000'000'000;     // T0 to T1
   Duration host_link_delay = nanoseconds(500);               // of the wire, one way
@@ -38,6 +39,7 @@ inline constexpr std::uint32_t kPlanesMax = 16;
 inline constexpr std::uint32_t kRacksMax = 1024;
 inline constexpr std::uint32_t kUplinksMax = 1024;
 inline constexpr std::uint32_t kHostsPerRackMax = 512;
+inline constexpr std::uint32_t kT1PortsMax = 4096;
 
 enum class Tier : std::uint8_t { kT0, kT1 };
 
@@ -78,6 +80,8 @@ enum class ShapeError : std::uint8_t {
   kUplinks,       // more than kUplinksMax
   kNoUplinks,     // several racks, and nothing between them
   kIdleT1s,       // one rack needs no T1
+  kLinksPerT1,    // none, or the uplinks are no multiple of it
+  kT1Ports,       // more than kT1PortsMax
   kSpeed,         // of a link, not above zero
   kDelay,         // of a link, not above zero
 };
@@ -90,6 +94,7 @@ class Fabric {
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] std::uint32_t hosts() const { return shape_.racks * shape_.hosts_per_rack; }
   [[nodiscard]] bool has_t1() const { return shape_.uplinks > 0; }
+  [[nodiscard]] std::uint32_t t1s() const { return shape_.uplinks / shape_.links_per_t1; }
 
   [[nodiscard]] std::uint32_t rack_of(HostIndex host) const {
     return host.raw() / shape_.hosts_per_rack;
@@ -112,6 +117,26 @@ class Fabric {
             .rack = rack_of(host),
             .port = downlink_of(host)};
   }
+
+  // The T1 at the end of an uplink, and its port there. A T1 has the links of rack 0 first.
+  [[nodiscard]] std::uint32_t t1_of(std::uint32_t uplink) const {
+    return has_single_links() ? uplink : uplink / shape_.links_per_t1;
+  }
+  [[nodiscard]] std::uint32_t t1_ports() const { return shape_.racks * shape_.links_per_t1; }
+  [[nodiscard]] std::uint32_t t1_port(std::uint32_t rack, std::uint32_t uplink) const {
+    if (has_single_links()) return rack;
+    return rack * shape_.links_per_t1 + uplink % shape_.links_per_t1;
+  }
+  [[nodiscard]] LinkId t1_link(Plane plane, std::uint32_t t1, std::uint32_t port) const {
+    if (has_single_links()) return {LinkId::Kind::kUplink, plane, port, t1};
+    return {.kind = LinkId::Kind::kUplink,
+            .plane = plane,
+            .rack = port / shape_.links_per_t1,
+            .port = t1 * shape_.links_per_t1 + port % shape_.links_per_t1};
+  }
+  // Then a path is named by its switches, as the uSID plan does; and it takes no division to
+  // follow.
+  [[nodiscard]] bool has_single_links() const { return shape_.links_per_t1 == 1; }
 
   // Paths from one rack to another; between hosts of a rack there is one in each plane.
   [[nodiscard]] std::uint32_t evs_per_plane() const { return std::max(1U, shape_.uplinks); }

@@ -43,6 +43,19 @@ TEST(FabricToml, TheCompactFormGivesTheSameShape) {
   EXPECT_TRUE(parse_fabric_toml("planes = 8\nswitch_ports = 512\n"));
 }
 
+TEST(FabricToml, SwitchesWithSeveralLinksToEachOtherServeFewerRacks) {
+  const auto shape = parse_fabric_toml("planes = 8\nswitch_ports = 512\nlinks_per_t1 = 8\n");
+  EXPECT_EQ(
+      shape,
+      (Shape{.planes = 8, .racks = 64, .hosts_per_rack = 256, .uplinks = 256, .links_per_t1 = 8}));
+  EXPECT_EQ(toml_error("planes = 8\nswitch_ports = 512\nlinks_per_t1 = 7\n"),
+            "line 3: links_per_t1: must divide switch_ports: so many links of a T1 lead to each "
+            "rack");
+  EXPECT_EQ(toml_error("planes = 1\nracks = 4\nhosts_per_rack = 4\nuplinks = 4\n"
+                       "links_per_t1 = 3\n"),
+            "line 5: links_per_t1: the uplinks of a T0 must be a multiple of links_per_t1");
+}
+
 TEST(FabricToml, ErrorsNameEveryLineThatIsWrong) {
   EXPECT_EQ(toml_error("planes = 2\nracks = 'four'\nhosts_per_rack = 3\nuplinks = 5\n"),
             "line 2: racks: must be a whole number, not \"four\"");
@@ -135,7 +148,7 @@ TEST(HtsimTopology, WhatAShapeCannotSayIsRefusedByLine) {
   EXPECT_EQ(htsim_error(changed("Tier 1", "Tier 2")),
             "line 14: Tier: only topologies of two tiers fit");
   EXPECT_EQ(htsim_error(changed("Bundle 1", "Bundle 2")),
-            "line 19: Bundle: a T0 has one link to each T1 here, no bundles");
+            "line 19: Bundle: bundles are not read: write a fabric file with links_per_t1");
   EXPECT_EQ(htsim_error(changed("Switch_Latency_ns 0", "Switch_Latency_ns 50")),
             "line 11: Switch_Latency_ns: delays belong to links here: add it to "
             "Downlink_Latency_ns");

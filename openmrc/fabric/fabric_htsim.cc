@@ -99,7 +99,8 @@ Result<void, std::string_view> check_fit(Section section, Word word, std::uint32
       if (section == kTier1 && number != 1) return failure("the upper tier has no uplinks");
       break;
     case kBundle:
-      if (number != 1) return failure("a T0 has one link to each T1 here, no bundles");
+      if (number != 1)
+        return failure("bundles are not read: write a fabric file with links_per_t1");
       break;
     case kQueueDown:
     case kQueueUp: return failure("sizes of queues are no part of a fabric");

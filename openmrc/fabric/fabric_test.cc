@@ -45,6 +45,19 @@ TEST(Fabric, RefusesEachShapeThatCannotBe) {
   EXPECT_EQ(error_with([](Shape& s) { s.uplinks = kUplinksMax + 1; }), kUplinks);
   EXPECT_EQ(error_with([](Shape& s) { s.uplinks = 0; }), kNoUplinks);
   EXPECT_EQ(error_with([](Shape& s) { s.racks = 1; }), kIdleT1s);
+  EXPECT_EQ(error_with([](Shape& s) { s.links_per_t1 = 0; }), kLinksPerT1);
+  EXPECT_EQ(error_with([](Shape& s) { s.links_per_t1 = 2; }), kLinksPerT1);
+  EXPECT_EQ(error_with([](Shape& s) {
+              s.racks = 1;
+              s.uplinks = 0;
+              s.links_per_t1 = 2;
+            }),
+            kLinksPerT1);
+  EXPECT_EQ(error_with([](Shape& s) {
+              s.racks = kRacksMax;
+              s.uplinks = s.links_per_t1 = 5;
+            }),
+            kT1Ports);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_bits_per_second = 0; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.uplink_bits_per_second = -1; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_delay = Duration{}; }), kDelay);
@@ -73,6 +86,24 @@ TEST(Fabric, HostsAreCountedRackByRack) {
   EXPECT_EQ(fabric.downlink_of(host), 1);
   EXPECT_EQ(fabric.t0_of(host, Plane(1)), (SwitchId{Plane(1), Tier::kT0, 2}));
   EXPECT_EQ(fabric.host_link(host, Plane(1)), (LinkId{LinkId::Kind::kHost, Plane(1), 2, 1}));
+}
+
+TEST(Fabric, SeveralUplinksMayLeadToOneT1) {
+  const Fabric fabric =
+      Fabric::make({.planes = 2, .racks = 3, .uplinks = 8, .links_per_t1 = 4}).value();
+  EXPECT_FALSE(fabric.has_single_links());
+  EXPECT_EQ(fabric.t1s(), 2);
+  EXPECT_EQ(fabric.t1_ports(), 12);
+  EXPECT_EQ(fabric.evs(), 16) << "a path for each uplink";
+  EXPECT_EQ(fabric.t1_of(3), 0);
+  EXPECT_EQ(fabric.t1_of(4), 1);
+  EXPECT_EQ(fabric.t1_port(2, 6), 10);
+  for (std::uint32_t rack = 0; rack < 3; ++rack) {
+    for (std::uint32_t uplink = 0; uplink < 8; ++uplink) {
+      const LinkId link{LinkId::Kind::kUplink, Plane(1), rack, uplink};
+      EXPECT_EQ(fabric.t1_link(Plane(1), fabric.t1_of(uplink), fabric.t1_port(rack, uplink)), link);
+    }
+  }
 }
 
 TEST(Fabric, KnowsWhatItHas) {

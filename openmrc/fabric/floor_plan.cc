@@ -20,7 +20,7 @@ FloorPlan::FloorPlan(const Fabric& fabric, const FloorRules& rules)
       cabinets_(groups_of(fabric.shape().hosts_per_rack, rules.hosts_per_cabinet)),
       host_lines_(groups_of(fabric.shape().racks, rules.racks_per_line)) {
   const Shape& shape = fabric.shape();
-  const std::uint32_t t1s = shape.planes * shape.uplinks;
+  const std::uint32_t t1s = shape.planes * fabric.t1s();
   t1_lines_ = groups_of(groups_of(t1s, rules.switches_per_cabinet), columns());
 }
 
@@ -50,7 +50,7 @@ Cabinet FloorPlan::of_t0(std::uint32_t rack) const {
 
 Cabinet FloorPlan::of_t1(Plane plane, std::uint32_t number) const {
   const std::uint32_t cabinet =
-      (plane.raw() * fabric_.shape().uplinks + number) / rules_.switches_per_cabinet;
+      (plane.raw() * fabric_.t1s() + number) / rules_.switches_per_cabinet;
   return {host_lines_ / 2 + cabinet / columns(), cabinet % columns()};
 }
 
@@ -60,7 +60,8 @@ Cabinet FloorPlan::lower_end(const LinkId& link) const {
 }
 
 Cabinet FloorPlan::upper_end(const LinkId& link) const {
-  return link.kind == LinkId::Kind::kHost ? of_t0(link.rack) : of_t1(link.plane, link.port);
+  return link.kind == LinkId::Kind::kHost ? of_t0(link.rack)
+                                          : of_t1(link.plane, fabric_.t1_of(link.port));
 }
 
 double FloorPlan::metres(const LinkId& link) const {

@@ -77,9 +77,9 @@ bool read_link(NameReader& reader, const SwitchId& at, Element& element) {
   const Shape& shape = reader.fabric().shape();
   if (at.tier == Tier::kT1) {
     if (!reader.take("/down")) return false;
-    const auto rack = reader.take_number(shape.racks, NameFault::kT0);
-    if (rack) element = LinkId{kUplink, at.plane, *rack, at.index};
-    return rack.has_value();
+    const auto port = reader.take_number(reader.fabric().t1_ports(), NameFault::kT1Downlink);
+    if (port) element = reader.fabric().t1_link(at.plane, at.index, *port);
+    return port.has_value();
   }
   const bool up = reader.take("/up");
   if (!up && !reader.take("/down")) return false;
@@ -102,7 +102,7 @@ bool read_in_plane(NameReader& reader, Element& element) {
     index = reader.take_number(shape.racks, NameFault::kT0);
   } else if (reader.take(".t1-")) {
     at.tier = Tier::kT1;
-    index = reader.take_number(shape.uplinks, NameFault::kT1);
+    index = reader.take_number(reader.fabric().t1s(), NameFault::kT1);
   }
   if (!index) return false;
   at.index = *index;
@@ -183,6 +183,7 @@ std::string to_string(const NameError& error) {
     case NameFault::kHost: return absent("host", "hosts are", "h");
     case NameFault::kT0: return absent("T0", "the T0s of a plane are", "t0-");
     case NameFault::kT1: return absent("T1", "the T1s of a plane are", "t1-");
+    case NameFault::kT1Downlink: return absent("downlink", "those of a T1 are", "down");
     case NameFault::kDownlink: return absent("downlink", "those of a T0 are", "down");
     case NameFault::kUplink: return absent("uplink", "those of a T0 are", "up");
     case NameFault::kEv: return absent("EV", "their numbers are", "");

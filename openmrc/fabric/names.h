@@ -44,14 +44,15 @@ std::string name_of(const Element& element);
 std::string name_of(PathChoice choice);
 
 enum class NameFault : std::uint8_t {
-  kForm,      // looks like no name of what is wanted
-  kPlane,     // well formed, but the fabric has no such plane,
-  kHost,      // host,
-  kT0,        // T0,
-  kT1,        // T1,
-  kDownlink,  // downlink of a T0,
-  kUplink,    // uplink of a T0,
-  kEv,        // or EV
+  kForm,        // looks like no name of what is wanted
+  kPlane,       // well formed, but the fabric has no such plane,
+  kHost,        // host,
+  kT0,          // T0,
+  kT1,          // T1,
+  kT1Downlink,  // downlink of a T1,
+  kDownlink,    // downlink of a T0,
+  kUplink,      // uplink of a T0,
+  kEv,          // or EV
 };
 
 struct NameError {

@@ -107,7 +107,7 @@ TEST(Names, WhatDoesNotExistIsSaidToBeSo) {
   EXPECT_EQ(element_error(fabric, "p1.t0-2/down6"),
             "'p1.t0-2/down6': no such downlink; those of a T0 are down0 to down5");
   EXPECT_EQ(element_error(fabric, "p1.t1-2/down20"),
-            "'p1.t1-2/down20': no such T0; the T0s of a plane are t0-0 to t0-19");
+            "'p1.t1-2/down20': no such downlink; those of a T1 are down0 to down19");
   EXPECT_EQ(element_error(one_tier(), "p1.t1-0"), "'p1.t1-0': no such T1; the fabric has one tier");
   EXPECT_EQ(element_error(one_tier(), "p1.t0-0/up0"),
             "'p1.t0-0/up0': no such uplink; the fabric has one tier");

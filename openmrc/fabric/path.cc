@@ -18,7 +18,7 @@ Path path_between(const Fabric& fabric, HostIndex source, HostIndex destination,
   if (first != last) {
     using enum LinkId::Kind;
     path.links.push_back({kUplink, plane, first.index, choice.uplink});
-    path.switches.push_back({plane, Tier::kT1, choice.uplink});
+    path.switches.push_back({plane, Tier::kT1, fabric.t1_of(choice.uplink)});
     path.links.push_back({kUplink, plane, last.index, choice.uplink});
     path.switches.push_back(last);
   }

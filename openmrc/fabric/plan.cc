@@ -35,13 +35,14 @@ Design design_of(const Fabric& fabric) {
   design.loss.nic_port = design.loss.t0 = 1.0 / shape.planes;
   double uplink_capacity = 0;
   if (fabric.has_t1()) {
-    design.switches.push_back(std::uint64_t{shape.planes} * shape.uplinks);
+    design.switches.push_back(std::uint64_t{shape.planes} * fabric.t1s());
     design.switch_links = std::uint64_t{shape.planes} * shape.racks * shape.uplinks;
     uplink_capacity = static_cast<double>(design.switch_links) * uplink;
     design.longest_path = 3;
     design.oversubscription = host_capacity / uplink_capacity;
     design.loss.uplink_of_t0 = 1.0 / shape.uplinks;
-    design.loss.uplink = design.loss.t1 = design.loss.uplink_of_t0 / shape.planes;
+    design.loss.uplink = design.loss.uplink_of_t0 / shape.planes;
+    design.loss.t1 = design.loss.uplink * shape.links_per_t1;
   }
   const double crossing =
       fabric.has_t1() ? std::min(host_capacity, uplink_capacity) : host_capacity;
@@ -96,7 +97,7 @@ Plan plan_of(const Fabric& fabric) {
   const auto uplink = static_cast<double>(shape.uplink_bits_per_second);
   const double t0 = static_cast<double>(shape.host_link_bits_per_second) * shape.hosts_per_rack +
                     uplink * shape.uplinks;
-  const double t1 = fabric.has_t1() ? uplink * shape.racks : 0;
+  const double t1 = fabric.has_t1() ? uplink * fabric.t1_ports() : 0;
   plan.switch_bits_per_second = std::max(t0, t1);
   const double host_rate = plan.fabric.host_bits_per_second;
   plan.radix = static_cast<std::uint32_t>(plan.switch_bits_per_second / host_rate) / 2 * 2;

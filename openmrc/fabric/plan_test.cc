@@ -70,6 +70,16 @@ TEST(Plan, WhatAFailureTakesInThePublishedFabric) {
   EXPECT_EQ(both.three_tiers->loss.t1, 1.0 / 32);
 }
 
+// An eighth of the published fabric's hosts on the same switches, all of whose ports are used.
+TEST(Plan, SeveralLinksToEachT1MakeASmallFabricOfLargeSwitches) {
+  const Plan small =
+      plan({.planes = 8, .racks = 64, .hosts_per_rack = 256, .uplinks = 256, .links_per_t1 = 8});
+  EXPECT_EQ(small.fabric.switches, (Tiers{8 * 64, 8 * 32}));
+  EXPECT_EQ(small.switch_bits_per_second, published().switch_bits_per_second);
+  EXPECT_EQ(small.fabric.loss.uplink, 1.0 / 2048);
+  EXPECT_EQ(small.fabric.loss.t1, 8.0 / 2048);
+}
+
 TEST(Plan, UplinksThatAreFewLimitTheBisection) {
   const Shape shape{.planes = 1, .racks = 4, .hosts_per_rack = 8, .uplinks = 2};
   const Design fabric = plan(shape).fabric;

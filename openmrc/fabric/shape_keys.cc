@@ -46,14 +46,16 @@ class ShapeMaker {
   [[nodiscard]] bool any_is_invalid() const {
     if (diagnostics_.has(section_) && !diagnostics_.is_valid(section_)) return true;
     ShapeKeys names;
-    return std::ranges::any_of(shape_fields(names, section_), [&](const text::Field& field) {
-      return diagnostics_.has(field.full_name()) && !diagnostics_.is_valid(field.full_name());
-    });
+    return std::ranges::any_of(
+        planned_shape_fields(names, section_), [&](const text::Field& field) {
+          return diagnostics_.has(field.full_name()) && !diagnostics_.is_valid(field.full_name());
+        });
   }
 
   void set_counts(Shape& shape) {
     if (!keys_.planes) error("planes", "is missing");
     shape.planes = keys_.planes.value_or(1);
+    shape.links_per_t1 = keys_.links_per_t1;
     if (keys_.switch_ports) {
       set_full_bisection(*keys_.switch_ports, shape);
       return;
@@ -71,7 +73,10 @@ class ShapeMaker {
     if (keys_.hosts_per_rack) error("hosts_per_rack", kConflict);
     if (keys_.uplinks) error("uplinks", kConflict);
     if (ports % 2 != 0) error("switch_ports", "must be even: half of them are downlinks");
-    shape.racks = ports;
+    if (ports % shape.links_per_t1 != 0) {
+      error("links_per_t1", "must divide switch_ports: so many links of a T1 lead to each rack");
+    }
+    shape.racks = std::max(1U, ports / shape.links_per_t1);
     shape.hosts_per_rack = ports / 2;
     shape.uplinks = ports / 2;
   }
@@ -93,6 +98,8 @@ class ShapeMaker {
       case ShapeError::kUplinks:
       case ShapeError::kNoUplinks:
       case ShapeError::kIdleT1s: return "uplinks";
+      case ShapeError::kLinksPerT1:
+      case ShapeError::kT1Ports: return "links_per_t1";
       case ShapeError::kSpeed: return "host_link_gbps";
       case ShapeError::kDelay: return "host_link_ns";
     }
@@ -123,6 +130,13 @@ std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view name) {
   return fields;
 }
 
+std::vector<text::Field> planned_shape_fields(ShapeKeys& keys, std::string_view name) {
+  std::vector<text::Field> fields = shape_fields(keys, name);
+  text::Section section(fields, name);
+  section.whole("links_per_t1", keys.links_per_t1, 1, kUplinksMax);
+  return fields;
+}
+
 std::optional<Shape> make_shape(const ShapeKeys& keys, std::string_view section,
                                 text::Diagnostics& diagnostics) {
   return ShapeMaker(keys, section, diagnostics).make();
@@ -134,7 +148,7 @@ Result<Shape, std::vector<text::FileError>> shape_from(const text::Table& table,
   text::Diagnostics diagnostics;
   text::KnownKeys known;
   text::TableReader reader(table, std::string(section), diagnostics, known);
-  reader.read(shape_fields(keys, section));
+  reader.read(planned_shape_fields(keys, section));
   reader.finish();
   if (!reader.ok()) return failure(diagnostics.take());
   const auto shape = make_shape(keys, section, diagnostics);

@@ -21,6 +21,7 @@ struct ShapeKeys {
   std::optional<std::uint32_t> racks{};
   std::optional<std::uint32_t> hosts_per_rack{};
   std::optional<std::uint32_t> uplinks{};
+  std::uint32_t links_per_t1 = Shape{}.links_per_t1;
   std::optional<std::uint32_t> switch_ports{};  // for two tiers and full bisection
   std::int64_t host_link_bits_per_second = Shape{}.host_link_bits_per_second;
   Duration host_link_delay = Shape{}.host_link_delay;
@@ -29,6 +30,8 @@ struct ShapeKeys {
 };
 
 std::vector<text::Field> shape_fields(ShapeKeys& keys, std::string_view name);
+// And what a fabric may have that is only planned and simulated.
+std::vector<text::Field> planned_shape_fields(ShapeKeys& keys, std::string_view name);
 
 // The shape that the keys describe; Fabric::make takes it. None if something is wrong with it,
 // which is then among the diagnostics.

@@ -8,6 +8,7 @@
 
 #include "openmrc/fabric/names.h"
 #include "openmrc/sim/network/packet_size.h"
+#include "openmrc/sim/scenario/scenario_faults.h"
 
 namespace openmrc::sim {
 namespace {
@@ -64,6 +65,71 @@ TEST(Simulation, CarriesALongFlowAtLineRate) {
   EXPECT_LT(static_cast<double>(result.end.raw()), ideal * 1.03);
   EXPECT_GT(static_cast<double>(result.end.raw()), ideal) << "no faster than the wires";
   EXPECT_EQ(result.totals.retransmissions, 0U);
+}
+
+// Each host sends to the one a rack further.
+FlowList to_next_rack(const fabric::Shape& shape, std::uint64_t bytes) {
+  FlowList list;
+  const std::uint32_t hosts = shape.racks * shape.hosts_per_rack;
+  for (std::uint32_t i = 0; i < hosts; ++i) {
+    list.flows.push_back({.from = i, .to = (i + shape.hosts_per_rack) % hosts, .bytes = bytes});
+  }
+  return list;
+}
+
+// A T1 with the links of four is four T1s in one case, as long as they share nothing.
+TEST(Simulation, SeveralLinksToAT1CarryAsMuchAsT1sOfTheirOwn) {
+  Scenario scenario = small_fabric();
+  scenario.workload = to_next_rack(scenario.shape, 1 << 20);
+  scenario.switches.ecn = false;  // by chance, and that of each port
+  const RunResult single = run(scenario, {});
+  scenario.shape.links_per_t1 = 4;
+  const RunResult several = run(scenario, {});
+  ASSERT_TRUE(single.finished);
+  EXPECT_EQ(several.totals, single.totals);
+  EXPECT_EQ(several.end, single.end);
+}
+
+TEST(Simulation, AT1TakesAllItsLinksWithIt) {
+  for (const std::uint32_t dead : {0U, 1U}) {
+    Scenario scenario = small_fabric();
+    scenario.shape.planes = 1;
+    scenario.shape.links_per_t1 = 2;
+    scenario.workload = one_flow(0, 15, 1 << 20);
+    MrcTransport transport;
+    transport.fixed_paths = {{.host = 0, .uplinks = {2, 3}}};
+    scenario.transport = transport;
+    const auto fabric = *fabric::Fabric::make(scenario.shape);
+    const fabric::SwitchId t1{Plane(0), fabric::Tier::kT1, dead};
+    ASSERT_TRUE(expand_fault({{.element = t1}}, {.down = true}, fabric, scenario.faults,
+                             scenario.fault_notes));
+    EXPECT_EQ(scenario.faults.size(), 8U) << "two links of each of four racks";
+    const Totals totals = run(scenario, {}).totals;
+    if (dead == 1) {
+      EXPECT_EQ(totals.data_packets_arrived, 0U);
+    } else {
+      EXPECT_EQ(totals.data_packets_arrived, totals.data_packets_sent);
+    }
+  }
+}
+
+// PFC stops whoever sent by the link over which too much has come.
+TEST(Simulation, PausesTheRightOneOfSeveralLinks) {
+  Scenario scenario = small_fabric();
+  scenario.switches.pfc = true;
+  scenario.switches.trimming = false;
+  scenario.switches.ecn = false;
+  FlowList incast;
+  for (std::uint32_t from = 0; from < 12; ++from) {
+    incast.flows.push_back({.from = from, .to = 15, .bytes = 1 << 20});
+  }
+  scenario.workload = incast;
+  const RunResult single = run(scenario, {});
+  scenario.shape.links_per_t1 = 2;
+  const RunResult several = run(scenario, {});
+  ASSERT_TRUE(single.finished);
+  EXPECT_GT(single.totals.pauses, 0U);
+  EXPECT_EQ(several.totals, single.totals);
 }
 
 Scenario slow_devices() {

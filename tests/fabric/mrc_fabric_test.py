@@ -209,6 +209,27 @@ class Files(unittest.TestCase):
             self.assertIn(b"tiny.topo:2: Tiers: only topologies of two tiers fit", done.stderr)
 
 
+class SeveralLinksToAT1(unittest.TestCase):
+    FABRIC = b"planes = 2\nracks = 4\nhosts_per_rack = 4\nuplinks = 4\nlinks_per_t1 = 2\n"
+
+    def test_it_is_planned_and_its_cables_have_both_ends(self):
+        plan = json.loads(mrc("plan", "-", "--json", stdin=self.FABRIC).stdout)
+        self.assertEqual(plan["fabric"]["switches_by_tier"], [8, 4])
+        done = mrc("plan", "-", "--parts", PARTS, "--cables", "-", stdin=self.FABRIC)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cables = list(csv.DictReader(done.stdout.decode().splitlines()))
+        uppers = {(each["to_device"], each["to_port"]) for each in cables if ".t1-" in each["to_device"]}
+        self.assertEqual(len(uppers), 2 * 4 * 4, "each port of each T1 once")
+        self.assertIn(("p1.t1-1", "down7"), uppers)
+
+    def test_it_has_no_addresses_and_that_is_said(self):
+        for command in (["path", "-", "h0", "h5"], ["check", "-"], ["emit", "iproute2", "-", "-o", "nowhere"]):
+            with self.subTest(command):
+                done = mrc(*command, stdin=self.FABRIC)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(b"-: links_per_t1 = 2: such a fabric can be planned and simulated", done.stderr)
+
+
 class Path(unittest.TestCase):
     def test_without_an_ev_all_that_the_host_draws_are_listed(self):
         lines = mrc("path", SMALL, "h0", "h5").stdout.decode().splitlines()

@@ -48,7 +48,7 @@ Engine::Engine(const Network& network, const HostMaker& maker, const RunOptions&
       outgoing_(ranks_) {
   // A T0 has one more for packets whose uplink it chooses.
   const std::size_t ports =
-      std::max(network.hosts_per_rack() + network.uplinks() + 1, network.racks());
+      std::max(network.hosts_per_rack() + network.uplinks() + 1, network.fabric().t1_ports());
   for (Share& share : shares_) share.arrivals = std::make_unique<Arrivals>(ports);
   for (std::size_t i = 0; i < threads_; ++i) {
     workers_.push_back(std::make_unique<Worker>(network, i, threads_));

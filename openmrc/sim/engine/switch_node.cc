@@ -38,7 +38,7 @@ SwitchNode::SwitchNode(const Network& network, NodeIndex node)
       is_t0_(network.switch_of(node).tier == fabric::Tier::kT0),
       plane_(network.switch_of(node).plane),
       index_(network.switch_of(node).index),
-      ports_(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.racks()),
+      ports_(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.fabric().t1_ports()),
       buffer_(network, is_t0_, static_cast<std::uint32_t>(ports_.size())) {
   backlog_.resize((ports_.size() + 63) / 64);
   if (is_t0_ && network.uplinks() > 0 &&
@@ -53,13 +53,13 @@ SwitchNode::SwitchNode(const Network& network, NodeIndex node)
 
 fabric::LinkId SwitchNode::link_of(std::uint32_t index) const {
   using Kind = fabric::LinkId::Kind;
-  const PortKind kind = kind_of(index);
-  return {.kind = kind == PortKind::kT0Down ? Kind::kHost : Kind::kUplink,
-          .plane = plane_,
-          .rack = is_t0_ ? index_ : index,
-          .port = kind == PortKind::kT0Down ? index
-                  : kind == PortKind::kT0Up ? index - network_.hosts_per_rack()
-                                            : index_};
+  const std::uint32_t hosts = network_.hosts_per_rack();
+  switch (kind_of(index)) {
+    case PortKind::kT0Down: return {Kind::kHost, plane_, index_, index};
+    case PortKind::kT0Up: return {Kind::kUplink, plane_, index_, index - hosts};
+    case PortKind::kT1Down: break;
+  }
+  return network_.fabric().t1_link(plane_, index_, index);
 }
 
 void SwitchNode::sample_links(SeriesRecorder& series) {
@@ -307,14 +307,21 @@ NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& packet) const {
               .egress = static_cast<std::uint16_t>(index),
               .ingress = plane_.raw()};
     case PortKind::kT0Up:
-      return {.node = network_.t1(plane_, index - network_.hosts_per_rack()),
-              .egress = static_cast<std::uint16_t>(fabric.rack_of(packet.to)),
-              .ingress = static_cast<std::uint16_t>(index_)};
+      return through_t1(index - network_.hosts_per_rack(), fabric.rack_of(packet.to));
     case PortKind::kT1Down: break;
   }
-  return {.node = network_.t0(plane_, index),
+  const fabric::LinkId link = link_of(index);
+  return {.node = network_.t0(plane_, link.rack),
           .egress = static_cast<std::uint16_t>(fabric.downlink_of(packet.to)),
-          .ingress = static_cast<std::uint16_t>(network_.hosts_per_rack() + index_)};
+          .ingress = static_cast<std::uint16_t>(network_.hosts_per_rack() + link.port)};
+}
+
+// An EV's path comes down by the uplink number by which it went up.
+NextHop SwitchNode::through_t1(std::uint32_t uplink, std::uint32_t rack) const {
+  const fabric::Fabric& fabric = network_.fabric();
+  return {.node = network_.t1(plane_, fabric.t1_of(uplink)),
+          .egress = static_cast<std::uint16_t>(fabric.t1_port(rack, uplink)),
+          .ingress = static_cast<std::uint16_t>(fabric.t1_port(index_, uplink))};
 }
 
 void SwitchNode::apply_pause(std::uint32_t index, const Packet& pause, Picoseconds at) {
@@ -344,11 +351,15 @@ void SwitchNode::pause_senders(const Window& window, Worker& worker) {
 NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
   const auto port = [](std::uint32_t number) { return static_cast<std::uint16_t>(number); };
   const std::uint32_t hosts = network_.hosts_per_rack();
+  const fabric::Fabric& fabric = network_.fabric();
   if (!is_t0_) {
-    return {network_.t0(plane_, ingress), port(hosts + index_), kPauseIngress};
+    const fabric::LinkId link = link_of(ingress);
+    return {network_.t0(plane_, link.rack), port(hosts + link.port), kPauseIngress};
   }
   if (ingress < hosts) return {Network::host_rack(index_), port(ingress), kPauseIngress};
-  return {network_.t1(plane_, ingress - hosts), port(index_), kPauseIngress};
+  const std::uint32_t uplink = ingress - hosts;
+  return {network_.t1(plane_, fabric.t1_of(uplink)), port(fabric.t1_port(index_, uplink)),
+          kPauseIngress};
 }
 
 void SwitchNode::count_in_flight(Worker& worker) const {

@@ -74,6 +74,7 @@ class SwitchNode {
   // PFC is decided at the end of each window, a wire's delay at most after the buffer has filled.
   void pause_senders(const Window& window, Worker& worker);
   [[nodiscard]] NextHop sender_behind(std::uint32_t ingress) const;
+  [[nodiscard]] NextHop through_t1(std::uint32_t uplink, std::uint32_t rack) const;
   [[nodiscard]] NextHop next_hop(std::uint32_t index, const Packet& packet) const;
   // Its thresholds follow its speed, and what is free of a shared buffer. Valid until the next
   // call.
@@ -96,7 +97,7 @@ class SwitchNode {
   bool is_t0_;
   Plane plane_;
   std::uint32_t index_;  // rack of a T0, number of a T1
-  // Of a T0: downlinks, then uplinks. Of a T1: racks.
+  // Of a T0: downlinks, then uplinks. Of a T1: the links of each rack.
   std::vector<Port> ports_;
   softswitch::QueuePolicy own_policy_{};  // of the port that was asked for last, if it has one
   std::vector<std::uint64_t> backlog_;    // a bit for each port with something in its queues

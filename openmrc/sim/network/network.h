@@ -53,7 +53,7 @@ class Network {
   [[nodiscard]] std::uint32_t hosts_per_rack() const { return fabric_.shape().hosts_per_rack; }
   [[nodiscard]] std::uint32_t uplinks() const { return fabric_.shape().uplinks; }
 
-  [[nodiscard]] NodeIndex nodes() const { return racks() + (racks() + uplinks()) * planes(); }
+  [[nodiscard]] NodeIndex nodes() const { return racks() + (racks() + fabric_.t1s()) * planes(); }
   [[nodiscard]] static NodeIndex host_rack(std::uint32_t rack) { return rack; }
   [[nodiscard]] NodeIndex t0(Plane plane, std::uint32_t rack) const {
     return racks() + rack * planes() + plane.raw();

@@ -113,7 +113,7 @@ class ScenarioReader {
     TableReader* section = top().require_section("fabric");
     if (section == nullptr) return std::nullopt;
     fabric::ShapeKeys keys;
-    section->read(fabric::shape_fields(keys, "fabric"));
+    section->read(fabric::planned_shape_fields(keys, "fabric"));
     section->finish();
     const auto shape = fabric::make_shape(keys, "fabric", file_.diagnostics());
     if (!shape) return std::nullopt;

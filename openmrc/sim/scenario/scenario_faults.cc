@@ -56,8 +56,8 @@ struct LinksOf {
     if (id.tier == Tier::kT0) {
       add_t0_links(id.plane, id.index, fabric, links);
     } else {
-      for (std::uint32_t rack = 0; rack < fabric.shape().racks; ++rack) {
-        links.push_back(uplink(id.plane, rack, id.index));
+      for (std::uint32_t port = 0; port < fabric.t1_ports(); ++port) {
+        links.push_back(fabric.t1_link(id.plane, id.index, port));
       }
     }
     return links;
@@ -144,7 +144,7 @@ std::uint64_t size_of(ElementGroup group, const Fabric& fabric) {
     case ElementGroup::kUplinks: return planes * shape.racks * shape.uplinks;
     case ElementGroup::kHostLinks: return planes * shape.racks * shape.hosts_per_rack;
     case ElementGroup::kT0s: return planes * shape.racks;
-    case ElementGroup::kT1s: return planes * shape.uplinks;
+    case ElementGroup::kT1s: return planes * fabric.t1s();
   }
   return 0;
 }

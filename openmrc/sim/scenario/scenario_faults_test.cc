@@ -55,6 +55,15 @@ TEST_F(ScenarioFaults, LinksOfAT1AreThoseThatLeadToIt) {
   }
 }
 
+TEST_F(ScenarioFaults, LinksOfAT1AreAllThatEachRackHasToIt) {
+  fabric_ = *Fabric::make(
+      {.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 6, .links_per_t1 = 3});
+  EXPECT_EQ(all_of(kT1s, fabric_).size(), 4U * 2);
+  EXPECT_EQ(links("p1.t1-1"), 6U * 3);
+  for (const LinkId& link : links_of(element("p1.t1-1"), fabric_)) EXPECT_GE(link.port, 3U);
+  EXPECT_EQ(element("p1.t1-1/down7"), Element(LinkId{LinkId::Kind::kUplink, Plane(1), 2, 4}));
+}
+
 TEST_F(ScenarioFaults, GroupsHoldEveryElementOnce) {
   for (const auto& [group, size] :
        {std::pair{kUplinks, 4 * 6 * 5}, {kHostLinks, 4 * 6 * 8}, {kT0s, 4 * 6}, {kT1s, 4 * 5}}) {

@@ -35,14 +35,14 @@ End lower_end(const Fabric& fabric, const fabric::FloorPlan& floor, const LinkId
           fmt::format("up{}", link.port)};
 }
 
-End upper_end(const fabric::FloorPlan& floor, const LinkId& link) {
+End upper_end(const Fabric& fabric, const fabric::FloorPlan& floor, const LinkId& link) {
   const Cabinet cabinet = floor.upper_end(link);
   if (link.kind == LinkId::Kind::kHost) {
     return {cabinet, name_of(SwitchId{link.plane, Tier::kT0, link.rack}),
             fmt::format("down{}", link.port)};
   }
-  return {cabinet, name_of(SwitchId{link.plane, Tier::kT1, link.port}),
-          fmt::format("down{}", link.rack)};
+  return {cabinet, name_of(SwitchId{link.plane, Tier::kT1, fabric.t1_of(link.port)}),
+          fmt::format("down{}", fabric.t1_port(link.rack, link.port))};
 }
 
 // RFC 4180: names of parts are free text.
@@ -61,7 +61,7 @@ void write_cables(const Fabric& fabric, const fabric::Parts& parts, std::ostream
   out << "line,cabinet,device,port,to_line,to_cabinet,to_device,to_port,gbps,metres,cable\n";
   for_each_link(fabric, [&](const LinkId& link) {
     const End a = lower_end(fabric, floor, link);
-    const End b = upper_end(floor, link);
+    const End b = upper_end(fabric, floor, link);
     const bool is_host = link.kind == LinkId::Kind::kHost;
     const double gbps = static_cast<double>(is_host ? shape.host_link_bits_per_second
                                                     : shape.uplink_bits_per_second) /

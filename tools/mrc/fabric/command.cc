@@ -67,12 +67,13 @@ text::Value value_of(const std::string& text) {
 class ShapeOptions {
  public:
   void add_to(CLI::App& command) {
-    constexpr std::array<std::array<const char*, 3>, 7> kCounts{{
+    constexpr std::array<std::array<const char*, 3>, 8> kCounts{{
         {"--planes", "planes", "Planes"},
         {"--switch-ports", "switch_ports", "Ports of a switch, for two tiers and full bisection"},
         {"--racks", "racks", "Racks, one T0 of each plane in each; instead of --switch-ports"},
         {"--hosts-per-rack", "hosts_per_rack", "Hosts per rack: downlinks of a T0"},
-        {"--uplinks", "uplinks", "Uplinks of a T0, and T1s of a plane"},
+        {"--uplinks", "uplinks", "Uplinks of a T0"},
+        {"--links-per-t1", "links_per_t1", "Links of a T0 to each T1; default 1"},
         {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; default 100"},
         {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; default that of a NIC port"},
     }};
@@ -203,7 +204,7 @@ int print_paths(const Fabric& fabric, HostIndex source, HostIndex destination,
 }
 
 int print_path(const PathOptions& options) {
-  const auto fabric = load_fabric(options.file);
+  const auto fabric = load_addressed_fabric(options.file);
   if (!fabric) return complain("fabric", fabric.error());
   const auto source = parse_host(*fabric, options.source);
   if (!source) return complain("fabric", to_string(source.error()));
@@ -278,7 +279,7 @@ struct CheckOptions {
 };
 
 int check(const CheckOptions& options) {
-  const auto fabric = load_fabric(options.file);
+  const auto fabric = load_addressed_fabric(options.file);
   if (!fabric) return complain("fabric", fabric.error());
   std::cout << one_line(*fabric) << '\n';
   const auto begin = std::chrono::steady_clock::now();

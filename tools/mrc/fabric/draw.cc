@@ -58,9 +58,10 @@ struct Sample {
   std::vector<std::uint32_t> racks;
   std::vector<std::uint32_t> downlinks;
 
-  explicit Sample(const Shape& shape)
+  explicit Sample(const Fabric& fabric) : Sample(fabric.shape(), fabric.t1s()) {}
+  Sample(const Shape& shape, std::uint32_t t1_count)
       : planes(sample(shape.planes, kPlanesDrawn)),
-        t1s(sample(shape.uplinks, kSwitchesDrawn)),
+        t1s(sample(t1_count, kSwitchesDrawn)),
         racks(sample(shape.racks, kSwitchesDrawn)),
         downlinks(sample(shape.hosts_per_rack, kHostsDrawn)) {}
 
@@ -75,7 +76,8 @@ struct Sample {
 };
 
 // What a reader has to know besides, such as "A sample: 4 of 8 planes, 6 of 256 T1s."
-std::string caption(const Shape& shape, const Sample& drawn) {
+std::string caption(const Fabric& fabric, const Sample& drawn) {
+  const Shape& shape = fabric.shape();
   std::string left_out;
   const auto add = [&](std::size_t some, std::uint32_t all, std::string_view things) {
     if (some == all) return;
@@ -83,7 +85,7 @@ std::string caption(const Shape& shape, const Sample& drawn) {
                             text::grouped(all), things);
   };
   add(drawn.planes.size(), shape.planes, "planes");
-  add(drawn.t1s.size(), shape.uplinks, "T1s");
+  add(drawn.t1s.size(), fabric.t1s(), "T1s");
   add(drawn.racks.size(), shape.racks, "T0s");
   add(drawn.downlinks.size(), shape.hosts_per_rack, "hosts of a rack");
   if (!left_out.empty()) left_out += ". ";
@@ -178,11 +180,18 @@ class Panel {
     return t0_x(rack) + (static_cast<double>(at) - middle) * kHostStep;
   }
 
-  [[nodiscard]] std::string uplink_speed() const {
-    return text::human_rate(static_cast<double>(fabric_.shape().uplink_bits_per_second));
-  }
   [[nodiscard]] std::string host_link_speed() const {
     return text::human_rate(static_cast<double>(fabric_.shape().host_link_bits_per_second));
+  }
+
+  // The first of those between a T0 and a T1.
+  [[nodiscard]] LinkId uplink(std::uint32_t rack, std::uint32_t t1) const {
+    return fabric_.t1_link(plane_, t1, fabric_.t1_port(rack, 0));
+  }
+  [[nodiscard]] std::string uplink_speed() const {
+    const Shape& shape = fabric_.shape();
+    const auto each = text::human_rate(static_cast<double>(shape.uplink_bits_per_second));
+    return fabric_.has_single_links() ? each : fmt::format("{} x {}", shape.links_per_t1, each);
   }
 
   void draw_links(Drawing& on, std::size_t rack) const {
@@ -192,7 +201,7 @@ class Panel {
     };
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
       on.link(t0_x(rack), y_ + kT0Y, t1_x(i), y_ + kT1Y, colour_,
-              titled({kUplink, plane_, drawn_.racks[rack], drawn_.t1s[i]}, uplink_speed()));
+              titled(uplink(drawn_.racks[rack], drawn_.t1s[i]), uplink_speed()));
     }
     for (std::size_t i = 0; i < drawn_.downlinks.size(); ++i) {
       on.link(t0_x(rack), y_ + kT0Y, host_x(rack, i), y_ + kHostY, colour_,
@@ -224,7 +233,7 @@ class Panel {
     const auto dots_between = [&](double left, double right, double y) {
       on.text((left + right) / 2, y + 4, 14, "middle", "...");
     };
-    if (const std::size_t t1s = drawn_.t1s.size(); t1s < shape.uplinks) {
+    if (const std::size_t t1s = drawn_.t1s.size(); t1s < fabric_.t1s()) {
       dots_between(t1_x(t1s - 2), t1_x(t1s - 1), y_ + kT1Y);
     }
     if (const std::size_t racks = drawn_.racks.size(); racks < shape.racks) {
@@ -248,8 +257,7 @@ class Panel {
 }  // namespace
 
 std::string draw_fabric(const Fabric& fabric) {
-  const Shape& shape = fabric.shape();
-  const Sample drawn(shape);
+  const Sample drawn(fabric);
   const auto panels = static_cast<std::uint32_t>(drawn.planes.size());
   const std::uint32_t abreast = std::min(panels, kPanelsAbreast);
   const std::uint32_t deep = (panels + abreast - 1) / abreast;
@@ -258,7 +266,7 @@ std::string draw_fabric(const Fabric& fabric) {
   Drawing drawing;
   drawing.open(std::max(560.0, kMargin + abreast * step_x), kHeader + deep * step_y);
   drawing.text(kMargin, 28, 16, "start", one_line(fabric));
-  drawing.text(kMargin, 48, 12, "start", caption(shape, drawn));
+  drawing.text(kMargin, 48, 12, "start", caption(fabric, drawn));
   for (std::uint32_t i = 0; i < panels; ++i) {
     const std::uint32_t column = i % abreast;
     const std::uint32_t line = i / abreast;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/mrc/fabric/load.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,15 @@ Result<fabric::Fabric, std::string> load_fabric(const std::string& path) {
   auto shape = is_htsim ? fabric::parse_htsim_topology(*text) : fabric::parse_fabric_toml(*text);
   if (!shape) return failure(errors_text(std::move(shape.error()), path));
   return fabric::Fabric::make(*shape).value();
+}
+
+Result<fabric::Fabric, std::string> load_addressed_fabric(const std::string& path) {
+  auto fabric = load_fabric(path);
+  if (!fabric || fabric->has_single_links()) return fabric;
+  return failure(
+      fmt::format("{}: links_per_t1 = {}: such a fabric can be planned and simulated, "
+                  "but a uSID names a switch, not one of its links to the same T0",
+                  path, fabric->shape().links_per_t1));
 }
 
 Result<fabric::Parts, std::string> load_parts(const std::string& path) {

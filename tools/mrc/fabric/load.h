@@ -14,6 +14,9 @@ namespace openmrc::tools {
 // name of the file in it.
 Result<fabric::Fabric, std::string> load_fabric(const std::string& path);
 
+// The same for what needs addresses, which fabrics with several links to a T1 do not have.
+Result<fabric::Fabric, std::string> load_addressed_fabric(const std::string& path);
+
 Result<fabric::Parts, std::string> load_parts(const std::string& path);
 
 }  // namespace openmrc::tools

@@ -40,7 +40,7 @@ Result<fabric::PortConfig, std::string> load_port_config(const std::string& name
 Result<fabric::EmitInput, std::string> load_emit_input(fabric::EmitKind kind,
                                                        const std::string& fabric_path,
                                                        const std::string& site_path) {
-  const auto fabric = load_fabric(fabric_path);
+  const auto fabric = load_addressed_fabric(fabric_path);
   if (!fabric) return failure(fabric.error());
   auto site = load_site(kind, *fabric, site_path);
   if (!site) return failure(std::move(site.error()));

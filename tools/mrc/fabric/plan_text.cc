@@ -145,6 +145,7 @@ nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
           {"racks", shape.racks},
           {"hosts_per_rack", shape.hosts_per_rack},
           {"uplinks", shape.uplinks},
+          {"links_per_t1", shape.links_per_t1},
           {"host_link_gbps", static_cast<double>(shape.host_link_bits_per_second) / 1e9},
           {"uplink_gbps", static_cast<double>(shape.uplink_bits_per_second) / 1e9},
           {"host_link_ns", shape.host_link_delay.raw()},
@@ -158,7 +159,7 @@ std::string one_line(const fabric::Fabric& fabric) {
   const auto count = [](std::uint64_t number, std::string_view thing) {
     return fmt::format("{} {}{}", text::grouped(number), thing, number == 1 ? "" : "s");
   };
-  const std::string t1s = fabric.has_t1() ? " and " + count(shape.uplinks, "T1") : "";
+  const std::string t1s = fabric.has_t1() ? " and " + count(fabric.t1s(), "T1") : "";
   const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
   return fmt::format("{}, {}{} in each; {}, {} per host", count(shape.planes, "plane"),
                      count(shape.racks, "T0"), t1s, count(fabric.hosts(), "host"),

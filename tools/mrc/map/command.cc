@@ -95,7 +95,7 @@ int show_map(const MapOptions& options) {
 }
 
 int show_plan(const PlanOptions& options) {
-  const auto fabric = load_fabric(options.file);
+  const auto fabric = load_addressed_fabric(options.file);
   if (!fabric) return complain("map", fabric.error());
   std::cout << (options.json ? probe_plan_json(*fabric, options.rounds)
                              : probe_plan_text(*fabric, options.rounds));

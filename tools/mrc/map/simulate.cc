@@ -45,7 +45,7 @@ mapsim::Summary simulate(const mapsim::Settings& settings, std::uint32_t threads
 }
 
 int run_simulation(const SimulateOptions& options) {
-  const auto fabric = load_fabric(options.file);
+  const auto fabric = load_addressed_fabric(options.file);
   if (!fabric) return complain("map", fabric.error());
   const auto length = text::parse_duration(options.length);
   if (!length) return complain("map", "--length: " + length.error());
