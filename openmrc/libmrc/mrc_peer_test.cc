@@ -98,7 +98,7 @@ TEST(MrcReceiverPenalty, TakesTheOtherEndsWindowAndGivesItBack) {
   End from(device);
   End to(device);
   connect(from, to);
-  // Round trips of a busy machine move it, but not as a penalty does.
+  // What is declared lost on a busy machine moves it, but not as a penalty does.
   constexpr std::int64_t kOpen = 4 * std::int64_t{kBytes};
   constexpr std::int64_t kTaken = 2 * std::int64_t{kBytes};
   ASSERT_GT(window_of(from), kOpen);
