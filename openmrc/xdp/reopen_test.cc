@@ -22,7 +22,7 @@ using datapath::Datapath;
 using datapath::to_string;
 
 // By then the kernel has taken down what was closed.
-constexpr std::chrono::milliseconds kGone{300};
+constexpr std::chrono::milliseconds kGone{1000};
 
 // When the network has been looked at so often, once a second.
 Instant after_looks(int looks) { return Instant(0) + seconds(2 * looks); }
