@@ -303,7 +303,7 @@ TEST(MrcContext, WhoWaitsForAnEventIsToldOfTheEnd) {
     mrc_async_event event{};
     result = mrc_get_async_event(context, &event);
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until it waits
   EXPECT_EQ(mrc_destroy_context(context), 0);
   waiter.join();
   EXPECT_EQ(result, -1);

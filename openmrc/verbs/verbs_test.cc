@@ -438,7 +438,7 @@ TEST(VerbsEvents, WhoWaitsIsToldWhenTheContextIsClosed) {
       results += ibv_get_async_event(context, &event);
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until they wait
   EXPECT_EQ(results.load(), 0);
   EXPECT_EQ(ibv_close_device(context), 0);
   threads.clear();
