@@ -238,7 +238,7 @@ def simulator(root, build):
 
 
 def simulator_full_load(root, build):
-    """1 ms of all 131,072 NICs, with links that are cut and a switch that dies: about an hour."""
+    """1 ms of all 131,072 NICs, with links that are cut and a switch that dies: more than an hour."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "result.json"
         done = subprocess.run([build / "tools/mrc", *FULL_LOAD, "--json", file], cwd=root, capture_output=True, text=True,
