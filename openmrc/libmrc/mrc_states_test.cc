@@ -201,7 +201,7 @@ TEST(MrcQueuePair, SaysWhatItWasTold) {
   EXPECT_EQ(verbs.path_mtu, IBV_MTU_1024);
   EXPECT_EQ(verbs.rq_psn, 77U);
   EXPECT_EQ(verbs.sq_psn, 77U);
-  EXPECT_EQ(verbs.timeout, 12) << "MRC's own, as configured; what verbs said of it is ignored";
+  EXPECT_EQ(verbs.timeout, 13) << "MRC's own, as configured; what verbs said of it is ignored";
   EXPECT_EQ(attr.mpr.mpr, 3);
   EXPECT_EQ(attr.mpr.mpr_dest, 4);
   EXPECT_EQ(attr.wimm.max_wimm, 5);

@@ -29,7 +29,8 @@ inline constexpr int kPort = 1;
 inline constexpr int kGid = 4;  // of the first plane
 
 // Before the first call of any library: devices are looked up once. Round trips tell how busy the
-// machine is and nothing of a network, so windows do not follow them.
+// machine is and nothing of a network, so windows do not follow them; a process that the machine
+// stops for half a second loses no peer.
 inline void use_loopback_device() {
   static const bool done = [] {
     const auto file = std::filesystem::temp_directory_path() /
@@ -37,7 +38,7 @@ inline void use_loopback_device() {
     std::ofstream(file) << "name = \"here\"\nmode = \"udp\"\n"
                            "[[port]]\ninterface = \"lo\"\naddress = \"::1\"\n"
                            "[transport]\nudp_port = 24793\nevs = 4\nbase_rtt = \"1ms\"\n"
-                           "retry_timeout = 12\nretry_linear = 2\nretry_exponential = 1\n"
+                           "retry_timeout = 13\nretry_linear = 7\nretry_exponential = 5\n"
                            "nscc_target_delay = \"2s\"\nnscc_quick_adapt = false\n"
                            "nscc_measure_base_rtt = false\n";
     setenv("OPENMRC_CONFIG", file.c_str(), 1);

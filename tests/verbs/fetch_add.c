@@ -13,7 +13,7 @@
 #include "tests/libmrc/support.h"
 #include "tests/verbs/rc.h"
 
-enum { kClientsMax = 16, kAddsMax = 1 << 20, kUnderWay = 16, kPolled = 4, kPatience = 30 };
+enum { kClientsMax = 16, kAddsMax = 1 << 20, kUnderWay = 16, kPolled = 4, kPatience = 60 };
 
 struct Options {
   const char* server;  // NULL: this is the server
