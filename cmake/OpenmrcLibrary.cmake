@@ -118,11 +118,14 @@ function(openmrc_test)
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINK} openmrc_flags GTest::gtest_main)
   openmrc_link_fast(${arg_NAME})
+  openmrc_not_fuzzed(${arg_NAME})
   if(arg_LABEL STREQUAL "unit")
     openmrc_compile_fast(${arg_NAME})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
       # Those of the library as well: clang then compiles a test in a third of the time. g++ does not.
-      target_precompile_headers(${arg_NAME} PRIVATE ${OPENMRC_TEST_HEADERS} ${arg_PRECOMPILE})
+      if(arg_PRECOMPILE)
+        target_precompile_headers(${arg_NAME} PRIVATE ${OPENMRC_TEST_HEADERS} ${arg_PRECOMPILE})
+      endif()
     else()
       target_precompile_headers(${arg_NAME} REUSE_FROM openmrc_test_headers)
     endif()
@@ -138,12 +141,20 @@ function(openmrc_compile_fast target)
   target_compile_options(${target} PRIVATE -O0 -g1)
 endfunction()
 
+# What a fuzzer asks is which code of the libraries it reached; the rest need not keep count of it.
+function(openmrc_not_fuzzed target)
+  if(OPENMRC_SANITIZE MATCHES fuzzer-no-link)
+    target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 # Programs with CLI11: most of their code is that of its templates, which runs once. What is fast is in the
 # libraries.
 function(openmrc_command_line target)
   # With less optimisation g++ 12 warns of its own <expected>.
   target_compile_options(${target} PRIVATE
     $<IF:$<CONFIG:Release>,-Os,-O0> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  openmrc_not_fuzzed(${target})
 endfunction()
 
 # What only tests use: linked without optimising all code once more. The archives have code as well.
@@ -161,5 +172,6 @@ if(BUILD_TESTING)
   add_library(openmrc_test_headers OBJECT "${PROJECT_SOURCE_DIR}/tests/support/precompiled.cc")
   target_link_libraries(openmrc_test_headers PRIVATE openmrc_flags GTest::gtest)
   openmrc_compile_fast(openmrc_test_headers)
+  openmrc_not_fuzzed(openmrc_test_headers)
   target_precompile_headers(openmrc_test_headers PRIVATE ${OPENMRC_TEST_HEADERS})
 endif()
