@@ -72,16 +72,19 @@ Bill bill_of(const Design& design, const CablePlan& plan, const Parts& parts) {
 
 void for_each_link(const Fabric& fabric, const std::function<void(const LinkId&)>& visit) {
   const Shape& shape = fabric.shape();
-  const auto each = [&](LinkId::Kind kind, std::uint32_t rack, std::uint32_t ports) {
+  const auto each = [&](LinkId::Kind kind, std::uint32_t below, std::uint32_t ports) {
     for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
       for (std::uint32_t port = 0; port < ports; ++port) {
-        visit({kind, Plane(static_cast<std::uint8_t>(plane)), rack, port});
+        visit({kind, Plane(static_cast<std::uint8_t>(plane)), below, port});
       }
     }
   };
   for (std::uint32_t rack = 0; rack < shape.racks; ++rack) {
     each(LinkId::Kind::kHost, rack, shape.hosts_per_rack);
     each(LinkId::Kind::kUplink, rack, shape.uplinks);
+  }
+  for (std::uint32_t t1 = 0; fabric.has_t2() && t1 < fabric.t1s(); ++t1) {
+    each(LinkId::Kind::kT1Uplink, t1, shape.t1_uplinks);
   }
 }
 

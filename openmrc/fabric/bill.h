@@ -49,7 +49,8 @@ CablePlan cable_plan(const Fabric& fabric, const Parts& parts);
 // With the cheapest cable that is long enough for each link. Those that are too long are left out.
 Bill bill_of(const Design& design, const CablePlan& plan, const Parts& parts);
 
-// Every link, rack by rack: of each rack its host links first, plane by plane.
+// Every link, rack by rack: of each rack its host links first, plane by plane. Then those of T2s,
+// T1 by T1.
 void for_each_link(const Fabric& fabric, const std::function<void(const LinkId&)>& visit);
 
 }  // namespace openmrc::fabric

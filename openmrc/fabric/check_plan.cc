@@ -122,7 +122,7 @@ bool adds_up(const UsidPlan& plan, const Trip& trip, const wire::UsidCarrier& ca
 Route route_of(const UsidPlan& plan, const Trip& trip) {
   const Reach reach = plan.reach(trip.source, trip.destination);
   PathChoice choice = trip.choice;
-  if (reach == Reach::kOwnRack) choice.uplink = 0;
+  if (reach == Reach::kOwnRack) choice.path = 0;
   return {.source_rack = plan.fabric().rack_of(trip.source),
           .destination = trip.destination,
           .choice = choice,

@@ -18,7 +18,7 @@ struct CheckedPlan {
   std::uint64_t inner_addresses = 0;
   std::uint64_t paths = 0;
   // How many of them have so many switches.
-  std::array<std::uint64_t, kSwitchesPerPathMax + 1> paths_by_switches{};
+  std::array<std::uint64_t, kSwitchesWithAddressesMax + 1> paths_by_switches{};
 };
 
 // Tries a plan out, all of its addresses and a number of paths between hosts drawn at random:

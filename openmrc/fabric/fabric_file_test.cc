@@ -48,12 +48,38 @@ TEST(FabricToml, SwitchesWithSeveralLinksToEachOtherServeFewerRacks) {
   EXPECT_EQ(
       shape,
       (Shape{.planes = 8, .racks = 64, .hosts_per_rack = 256, .uplinks = 256, .links_per_t1 = 8}));
-  EXPECT_EQ(toml_error("planes = 8\nswitch_ports = 512\nlinks_per_t1 = 7\n"),
-            "line 3: links_per_t1: must divide switch_ports: so many links of a T1 lead to each "
-            "rack");
+  EXPECT_EQ(
+      toml_error("planes = 8\nswitch_ports = 512\nlinks_per_t1 = 7\n"),
+      "line 3: links_per_t1: must divide the 512 links of a T1 to racks: so many of them lead "
+      "to each");
   EXPECT_EQ(toml_error("planes = 1\nracks = 4\nhosts_per_rack = 4\nuplinks = 4\n"
                        "links_per_t1 = 3\n"),
-            "line 5: links_per_t1: the uplinks of a T0 must be a multiple of links_per_t1");
+            "line 5: links_per_t1: the uplinks of a T0 must be a multiple of links_per_t1; with "
+            "several pods that is 1");
+}
+
+TEST(FabricToml, WithPodsThereAreThreeTiersOfTheSameSwitches) {
+  EXPECT_EQ(parse_fabric_toml("planes = 2\nswitch_ports = 16\npods = 16\n"),
+            (Shape{.planes = 2,
+                   .racks = 128,
+                   .hosts_per_rack = 8,
+                   .uplinks = 8,
+                   .pods = 16,
+                   .t1_uplinks = 8}));
+  EXPECT_EQ(
+      parse_fabric_toml("planes = 1\nracks = 6\nhosts_per_rack = 4\nuplinks = 2\npods = 3\n"
+                        "t1_uplinks = 4\n"),
+      (Shape{
+          .planes = 1, .racks = 6, .hosts_per_rack = 4, .uplinks = 2, .pods = 3, .t1_uplinks = 4}));
+  EXPECT_EQ(toml_error("planes = 2\nswitch_ports = 16\npods = 17\n"),
+            "line 3: pods: there are more than a T2 has ports");
+  EXPECT_EQ(toml_error("planes = 2\nswitch_ports = 16\npods = 4\nt1_uplinks = 8\n"),
+            "line 4: t1_uplinks: follows from switch_ports; give one of them");
+  EXPECT_EQ(toml_error("planes = 2\nracks = 4\nhosts_per_rack = 4\nuplinks = 4\npods = 2\n"),
+            "t1_uplinks: T1s have uplinks where there are several pods, and only there");
+  EXPECT_EQ(toml_error("planes = 2\nracks = 4\nhosts_per_rack = 4\nuplinks = 4\npods = 3\n"
+                       "t1_uplinks = 2\n"),
+            "line 5: pods: the racks must be a multiple of the pods");
 }
 
 TEST(FabricToml, ErrorsNameEveryLineThatIsWrong) {

@@ -58,6 +58,20 @@ TEST(Fabric, RefusesEachShapeThatCannotBe) {
               s.uplinks = s.links_per_t1 = 5;
             }),
             kT1Ports);
+  EXPECT_EQ(error_with([](Shape& s) { s.pods = 0; }), kPods);
+  EXPECT_EQ(error_with([](Shape& s) { s.pods = 3; }), kPods) << "of four racks";
+  EXPECT_EQ(error_with([](Shape& s) { s.pods = 2; }), kT1Uplinks);
+  EXPECT_EQ(error_with([](Shape& s) { s.t1_uplinks = 2; }), kT1Uplinks);
+  EXPECT_EQ(error_with([](Shape& s) {
+              s.pods = 2;
+              s.t1_uplinks = kPathsMax / 5 + 1;
+            }),
+            kPaths);
+  EXPECT_EQ(error_with([](Shape& s) {
+              s.pods = s.t1_uplinks = 2;
+              s.links_per_t1 = 5;
+            }),
+            kLinksPerT1);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_bits_per_second = 0; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.uplink_bits_per_second = -1; }), kSpeed);
   EXPECT_EQ(error_with([](Shape& s) { s.host_link_delay = Duration{}; }), kDelay);
@@ -91,17 +105,18 @@ TEST(Fabric, HostsAreCountedRackByRack) {
 TEST(Fabric, SeveralUplinksMayLeadToOneT1) {
   const Fabric fabric =
       Fabric::make({.planes = 2, .racks = 3, .uplinks = 8, .links_per_t1 = 4}).value();
-  EXPECT_FALSE(fabric.has_single_links());
+  EXPECT_FALSE(fabric.has_addresses());
   EXPECT_EQ(fabric.t1s(), 2);
   EXPECT_EQ(fabric.t1_ports(), 12);
   EXPECT_EQ(fabric.evs(), 16) << "a path for each uplink";
-  EXPECT_EQ(fabric.t1_of(3), 0);
-  EXPECT_EQ(fabric.t1_of(4), 1);
+  EXPECT_EQ(fabric.t1_of(2, 3), 0);
+  EXPECT_EQ(fabric.t1_of(2, 4), 1);
   EXPECT_EQ(fabric.t1_port(2, 6), 10);
   for (std::uint32_t rack = 0; rack < 3; ++rack) {
     for (std::uint32_t uplink = 0; uplink < 8; ++uplink) {
       const LinkId link{LinkId::Kind::kUplink, Plane(1), rack, uplink};
-      EXPECT_EQ(fabric.t1_link(Plane(1), fabric.t1_of(uplink), fabric.t1_port(rack, uplink)), link);
+      EXPECT_EQ(fabric.t1_link(Plane(1), fabric.t1_of(rack, uplink), fabric.t1_port(rack, uplink)),
+                link);
     }
   }
 }
@@ -113,6 +128,57 @@ TEST(Fabric, KnowsWhatItHas) {
   EXPECT_TRUE(fabric.has(PathChoice{Plane(1), 4}));
   EXPECT_FALSE(fabric.has(PathChoice{Plane(1), 5}));
   EXPECT_FALSE(fabric.has(PathChoice{Plane(2), 0}));
+}
+
+Fabric three_tiers() {
+  return Fabric::make({.planes = 2,
+                       .racks = 6,
+                       .hosts_per_rack = 4,
+                       .uplinks = 2,
+                       .pods = 3,
+                       .t1_uplinks = 4})
+      .value();
+}
+
+TEST(Fabric, WithPodsThereAreThreeTiers) {
+  const Fabric fabric = three_tiers();
+  EXPECT_TRUE(fabric.has_t2());
+  EXPECT_FALSE(fabric.has_addresses());
+  EXPECT_EQ(fabric.t1s(), 6) << "two in each pod";
+  EXPECT_EQ(fabric.t2s(), 8);
+  EXPECT_EQ(fabric.t1_ports(), 2 + 4);
+  EXPECT_EQ(fabric.pod_of_rack(3), 1);
+  EXPECT_EQ(fabric.pod_of_t1(3), 1);
+  EXPECT_EQ(fabric.t1_of(3, 1), 3);
+}
+
+TEST(Fabric, EachLinkHasOneNameAtBothOfItsEnds) {
+  const Fabric fabric = three_tiers();
+  using enum LinkId::Kind;
+  for (std::uint32_t rack = 0; rack < 6; ++rack) {
+    for (std::uint32_t uplink = 0; uplink < 2; ++uplink) {
+      const std::uint32_t t1 = fabric.t1_of(rack, uplink);
+      EXPECT_EQ(fabric.t1_link(Plane(1), t1, fabric.t1_port(rack, uplink)),
+                (LinkId{kUplink, Plane(1), rack, uplink}));
+    }
+  }
+  for (std::uint32_t t1 = 0; t1 < 6; ++t1) {
+    for (std::uint32_t uplink = 0; uplink < 4; ++uplink) {
+      const LinkId link{kT1Uplink, Plane(1), t1, uplink};
+      EXPECT_EQ(fabric.t1_link(Plane(1), t1, fabric.t1_downlinks() + uplink), link);
+      EXPECT_EQ(fabric.t2_link(Plane(1), fabric.t2_of(t1, uplink), fabric.pod_of_t1(t1)), link);
+    }
+  }
+}
+
+TEST(Fabric, APathOfThreeTiersIsTwoUplinks) {
+  const Fabric fabric = three_tiers();
+  EXPECT_EQ(fabric.evs_per_plane(), 8);
+  for (std::uint32_t path = 0; path < 8; ++path) {
+    EXPECT_EQ(fabric.path_of(fabric.uplink_of(path), fabric.t1_uplink_of(path)), path);
+  }
+  EXPECT_EQ(fabric.uplink_of(7), 1);
+  EXPECT_EQ(fabric.t1_uplink_of(7), 3);
 }
 
 }  // namespace

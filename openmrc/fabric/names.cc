@@ -71,21 +71,44 @@ bool read_host(NameReader& reader, Element& element) {
   return true;
 }
 
+struct PortRange {
+  std::uint32_t count = 0;
+  NameFault absent = NameFault::kForm;
+};
+
+PortRange ports_of(const Fabric& fabric, Tier tier, bool up) {
+  const Shape& shape = fabric.shape();
+  switch (tier) {
+    case Tier::kT0:
+      return up ? PortRange{shape.uplinks, NameFault::kUplink}
+                : PortRange{shape.hosts_per_rack, NameFault::kDownlink};
+    case Tier::kT1:
+      return up ? PortRange{shape.t1_uplinks, NameFault::kT1Uplink}
+                : PortRange{fabric.t1_downlinks(), NameFault::kT1Downlink};
+    case Tier::kT2: break;
+  }
+  return {shape.pods, NameFault::kT2Downlink};
+}
+
+LinkId link_at(const Fabric& fabric, const SwitchId& at, bool up, std::uint32_t port) {
+  using enum LinkId::Kind;
+  switch (at.tier) {
+    case Tier::kT0: return {up ? kUplink : kHost, at.plane, at.index, port};
+    case Tier::kT1:
+      if (up) return {kT1Uplink, at.plane, at.index, port};
+      return fabric.t1_link(at.plane, at.index, port);
+    case Tier::kT2: break;
+  }
+  return fabric.t2_link(at.plane, at.index, port);
+}
+
 // Behind the switch: `/up4` or `/down5`.
 bool read_link(NameReader& reader, const SwitchId& at, Element& element) {
-  using enum LinkId::Kind;
-  const Shape& shape = reader.fabric().shape();
-  if (at.tier == Tier::kT1) {
-    if (!reader.take("/down")) return false;
-    const auto port = reader.take_number(reader.fabric().t1_ports(), NameFault::kT1Downlink);
-    if (port) element = reader.fabric().t1_link(at.plane, at.index, *port);
-    return port.has_value();
-  }
-  const bool up = reader.take("/up");
+  const bool up = at.tier != Tier::kT2 && reader.take("/up");
   if (!up && !reader.take("/down")) return false;
-  const auto port = up ? reader.take_number(shape.uplinks, NameFault::kUplink)
-                       : reader.take_number(shape.hosts_per_rack, NameFault::kDownlink);
-  if (port) element = LinkId{up ? kUplink : kHost, at.plane, at.index, *port};
+  const PortRange range = ports_of(reader.fabric(), at.tier, up);
+  const auto port = reader.take_number(range.count, range.absent);
+  if (port) element = link_at(reader.fabric(), at, up, *port);
   return port.has_value();
 }
 
@@ -103,6 +126,9 @@ bool read_in_plane(NameReader& reader, Element& element) {
   } else if (reader.take(".t1-")) {
     at.tier = Tier::kT1;
     index = reader.take_number(reader.fabric().t1s(), NameFault::kT1);
+  } else if (reader.take(".t2-")) {
+    at.tier = Tier::kT2;
+    index = reader.take_number(reader.fabric().t2s(), NameFault::kT2);
   }
   if (!index) return false;
   at.index = *index;
@@ -139,8 +165,9 @@ Result<Kind, NameError> read_kind(const Fabric& fabric, std::string_view name,
 }
 
 // "planes are p0 to p7", or what it means that there is none.
-std::string range_text(std::string_view things, std::string_view prefix, std::uint32_t count) {
-  if (count == 0) return "the fabric has one tier";
+std::string range_text(std::string_view things, std::string_view prefix, std::uint32_t count,
+                       std::string_view none) {
+  if (count == 0) return std::string(none);
   return fmt::format("{0} {1}0 to {1}{2}", things, prefix, count - 1);
 }
 
@@ -155,12 +182,13 @@ std::string name_of(const NicPort& port) {
 }
 
 std::string name_of(const SwitchId& id) {
-  return fmt::format("p{}.t{}-{}", id.plane.raw(), id.tier == Tier::kT0 ? 0 : 1, id.index);
+  return fmt::format("p{}.t{}-{}", id.plane.raw(), static_cast<int>(id.tier), id.index);
 }
 
 std::string name_of(const LinkId& id) {
-  return fmt::format("p{}.t0-{}/{}{}", id.plane.raw(), id.rack,
-                     id.kind == LinkId::Kind::kUplink ? "up" : "down", id.port);
+  const Tier tier = id.kind == LinkId::Kind::kT1Uplink ? Tier::kT1 : Tier::kT0;
+  return fmt::format("{}/{}{}", name_of(SwitchId{id.plane, tier, id.rack}),
+                     id.kind == LinkId::Kind::kHost ? "down" : "up", id.port);
 }
 
 std::string name_of(const Element& element) {
@@ -168,22 +196,26 @@ std::string name_of(const Element& element) {
 }
 
 std::string name_of(PathChoice choice) {
-  return fmt::format("{}:{}", choice.plane.raw(), choice.uplink);
+  return fmt::format("{}:{}", choice.plane.raw(), choice.path);
 }
 
 std::string to_string(const NameError& error) {
-  const auto absent = [&](std::string_view thing, std::string_view things,
-                          std::string_view prefix) {
+  const auto absent = [&](std::string_view thing, std::string_view things, std::string_view prefix,
+                          std::string_view none = "the fabric has one tier") {
     return fmt::format("'{}': no such {}; {}", error.name, thing,
-                       range_text(things, prefix, error.count));
+                       range_text(things, prefix, error.count, none));
   };
+  constexpr std::string_view kNoT2s = "the fabric has no T2s";
   switch (error.fault) {
     case NameFault::kForm: return fmt::format("'{}': expected {}", error.name, error.forms);
     case NameFault::kPlane: return absent("plane", "planes are", "p");
     case NameFault::kHost: return absent("host", "hosts are", "h");
     case NameFault::kT0: return absent("T0", "the T0s of a plane are", "t0-");
     case NameFault::kT1: return absent("T1", "the T1s of a plane are", "t1-");
+    case NameFault::kT2: return absent("T2", "the T2s of a plane are", "t2-", kNoT2s);
     case NameFault::kT1Downlink: return absent("downlink", "those of a T1 are", "down");
+    case NameFault::kT1Uplink: return absent("uplink", "those of a T1 are", "up", kNoT2s);
+    case NameFault::kT2Downlink: return absent("downlink", "those of a T2 are", "down");
     case NameFault::kDownlink: return absent("downlink", "those of a T0 are", "down");
     case NameFault::kUplink: return absent("uplink", "those of a T0 are", "up");
     case NameFault::kEv: return absent("EV", "their numbers are", "");

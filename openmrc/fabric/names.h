@@ -16,12 +16,13 @@
 //   h17              a host
 //   h17/p3           its NIC port in plane 3
 //   p3.t0-17         a switch: the T0 of rack 17 in plane 3
-//   p3.t1-4          a switch: T1 number 4 of plane 3
+//   p3.t1-4          a switch: T1 number 4 of plane 3; with three tiers there is p3.t2-9, too
 //   p3.t0-17/up4     a link: uplink 4 of that T0, also called p3.t1-4/down17
 //   p3.t0-17/down5   a link: downlink 5 of that T0, also called by the NIC port it leads to
-//   3:4              an EV: plane 3, uplink 4
+//   p3.t1-4/up2      a link: uplink 2 of that T1, also called p3.t2-9/down1 by its pod
+//   3:4              an EV: plane 3, path 4; with two tiers that is uplink 4
 //
-// A thing has one name of these forms but for the two aliases: numbers have no leading zeros.
+// A thing has one name of these forms but for the aliases: numbers have no leading zeros.
 namespace openmrc::fabric {
 
 // A NIC has one port in each plane. The link to its T0 fails with it.
@@ -39,7 +40,7 @@ std::string name_of(Plane plane);
 std::string name_of(HostIndex host);
 std::string name_of(const NicPort& port);
 std::string name_of(const SwitchId& id);
-std::string name_of(const LinkId& id);  // from the side of its T0
+std::string name_of(const LinkId& id);  // from the side of its lower switch
 std::string name_of(const Element& element);
 std::string name_of(PathChoice choice);
 
@@ -49,7 +50,10 @@ enum class NameFault : std::uint8_t {
   kHost,        // host,
   kT0,          // T0,
   kT1,          // T1,
+  kT2,          // T2,
   kT1Downlink,  // downlink of a T1,
+  kT1Uplink,    // uplink of a T1,
+  kT2Downlink,  // downlink of a T2,
   kDownlink,    // downlink of a T0,
   kUplink,      // uplink of a T0,
   kEv,          // or EV
@@ -74,7 +78,7 @@ Result<LinkId, NameError> parse_link(const Fabric& fabric, std::string_view name
 // Any of them. A NIC port is the link it ends.
 Result<Element, NameError> parse_element(const Fabric& fabric, std::string_view name);
 
-// `plane:uplink`, or the EV's number (path.h).
+// `plane:uplink`, or the EV's number (path.h). With three tiers `plane:path`.
 Result<PathChoice, NameError> parse_choice(const Fabric& fabric, std::string_view name);
 
 }  // namespace openmrc::fabric

@@ -133,12 +133,11 @@ TEST(Names, WhatIsNoNameIsRefused) {
                                       "p1.",
                                       "p1.t0",
                                       "p1.t0-",
-                                      "p1.t2-0",
+                                      "p1.t3-0",
                                       "p1.t0-1/",
                                       "p1.t0-1/up",
                                       "p1.t0-1/left3",
                                       "p1.t0-1/up1/up1",
-                                      "p1.t1-1/up1",
                                       "p01",
                                       "p1.t0-01",
                                       "3:4"}) {
@@ -176,6 +175,34 @@ TEST(Names, EvsThatAreNoneAreRefused) {
     EXPECT_EQ(error(name),
               "'" + std::string(name) + "': expected an EV, plane:uplink (e.g. 3:4) or a number");
   }
+}
+
+TEST(Names, OfThreeTiers) {
+  const Fabric fabric =
+      Fabric::make(
+          {.planes = 2, .racks = 6, .hosts_per_rack = 4, .uplinks = 2, .pods = 3, .t1_uplinks = 4})
+          .value();
+  for (const std::string_view name : {"p1.t2-7", "p1.t1-5", "p1.t1-5/up3", "p0.t0-5/up1"}) {
+    const auto element = parse_element(fabric, name);
+    ASSERT_TRUE(element) << name;
+    EXPECT_EQ(name_of(*element), name);
+  }
+  const auto nothing_above = parse_element(fabric, "p1.t2-7/up0");
+  ASSERT_FALSE(nothing_above);
+  EXPECT_EQ(nothing_above.error().fault, NameFault::kForm);
+  EXPECT_EQ(parse_link(fabric, "p1.t2-7/down2"), parse_link(fabric, "p1.t1-5/up3"));
+  EXPECT_EQ(parse_link(fabric, "p1.t1-5/down1"), parse_link(fabric, "p1.t0-5/up1"));
+  EXPECT_EQ(element_error(fabric, "p1.t2-8"),
+            "'p1.t2-8': no such T2; the T2s of a plane are t2-0 to t2-7");
+  EXPECT_EQ(element_error(fabric, "p1.t1-5/up4"),
+            "'p1.t1-5/up4': no such uplink; those of a T1 are up0 to up3");
+  EXPECT_EQ(element_error(fabric, "p1.t1-5/down2"),
+            "'p1.t1-5/down2': no such downlink; those of a T1 are down0 to down1");
+  EXPECT_EQ(element_error(fabric, "p1.t2-0/down3"),
+            "'p1.t2-0/down3': no such downlink; those of a T2 are down0 to down2");
+  EXPECT_EQ(element_error(small(), "p1.t2-0"), "'p1.t2-0': no such T2; the fabric has no T2s");
+  EXPECT_EQ(element_error(small(), "p1.t1-0/up0"),
+            "'p1.t1-0/up0': no such uplink; the fabric has no T2s");
 }
 
 }  // namespace

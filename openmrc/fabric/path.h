@@ -9,8 +9,10 @@
 
 namespace openmrc::fabric {
 
-// With two tiers no path is longer.
-inline constexpr std::size_t kSwitchesPerPathMax = 3;
+// With three tiers no path is longer.
+inline constexpr std::size_t kSwitchesPerPathMax = 5;
+// Nor than this where switches have addresses, with two tiers.
+inline constexpr std::size_t kSwitchesWithAddressesMax = 3;
 
 // The exact way of a packet: links[0] leads from the source to switches[0], links[i] from
 // switches[i - 1] to switches[i], the last one to the destination.

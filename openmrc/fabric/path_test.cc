@@ -68,5 +68,39 @@ TEST(Path, WithOneTierThereIsOneEvInEachPlane) {
             1);
 }
 
+Fabric three_tiers() {
+  return Fabric::make({.planes = 2,
+                       .racks = 6,
+                       .hosts_per_rack = 4,
+                       .uplinks = 2,
+                       .pods = 3,
+                       .t1_uplinks = 4})
+      .value();
+}
+
+TEST(Path, BetweenPodsHasFiveSwitches) {
+  EXPECT_EQ(text(path_between(three_tiers(), HostIndex(1), HostIndex(22), {Plane(1), 6})),
+            "p1.t0-0/down1 > p1.t0-0 > p1.t0-0/up1 > p1.t1-1 > p1.t1-1/up2 > p1.t2-6 > "
+            "p1.t1-5/up2 > p1.t1-5 > p1.t0-5/up1 > p1.t0-5 > p1.t0-5/down2");
+}
+
+TEST(Path, WithinAPodHasThreeSwitchesWhateverTheT2) {
+  const Fabric fabric = three_tiers();
+  const auto path = path_between(fabric, HostIndex(8), HostIndex(12), {Plane(0), 4});
+  EXPECT_EQ(text(path),
+            "p0.t0-2/down0 > p0.t0-2 > p0.t0-2/up1 > p0.t1-3 > p0.t0-3/up1 > p0.t0-3 > "
+            "p0.t0-3/down0");
+  EXPECT_EQ(path, path_between(fabric, HostIndex(8), HostIndex(12), {Plane(0), 7}));
+}
+
+TEST(Path, BetweenPodsAllEvsDiffer) {
+  const Fabric fabric = three_tiers();
+  std::set<std::string> ways;
+  for (std::uint32_t number = 0; number < fabric.evs(); ++number) {
+    ways.insert(text(path_between(fabric, HostIndex(0), HostIndex(23), ev_choice(fabric, number))));
+  }
+  EXPECT_EQ(ways.size(), 16);
+}
+
 }  // namespace
 }  // namespace openmrc::fabric

@@ -33,22 +33,30 @@ Design design_of(const Fabric& fabric) {
   design.hosts_per_t0 = shape.hosts_per_rack;
   const double host_capacity = static_cast<double>(design.host_links) * host_link;
   design.loss.nic_port = design.loss.t0 = 1.0 / shape.planes;
-  double uplink_capacity = 0;
+  double crossing = host_capacity;  // what may leave all hosts, or all racks, or all pods
   if (fabric.has_t1()) {
     design.switches.push_back(std::uint64_t{shape.planes} * fabric.t1s());
     design.switch_links = std::uint64_t{shape.planes} * shape.racks * shape.uplinks;
-    uplink_capacity = static_cast<double>(design.switch_links) * uplink;
+    const double uplink_capacity = static_cast<double>(design.switch_links) * uplink;
+    crossing = std::min(crossing, uplink_capacity);
     design.longest_path = 3;
     design.oversubscription = host_capacity / uplink_capacity;
     design.loss.uplink_of_t0 = 1.0 / shape.uplinks;
     design.loss.uplink = design.loss.uplink_of_t0 / shape.planes;
     design.loss.t1 = design.loss.uplink * shape.links_per_t1;
   }
-  const double crossing =
-      fabric.has_t1() ? std::min(host_capacity, uplink_capacity) : host_capacity;
+  if (fabric.has_t2()) {
+    design.switches.push_back(std::uint64_t{shape.planes} * fabric.t2s());
+    const std::uint64_t t1_uplinks = std::uint64_t{shape.planes} * fabric.t1s() * shape.t1_uplinks;
+    design.switch_links += t1_uplinks;
+    design.longest_path = 5;
+    design.loss.t2 = design.loss.t1 / shape.t1_uplinks;
+    crossing = std::min(crossing, static_cast<double>(t1_uplinks) * uplink);
+  }
   design.bisection_bits_per_second = crossing / 2;
+  const double switch_capacity = static_cast<double>(design.switch_links) * uplink;
   design.transceivers =
-      transceivers_for(host_capacity + uplink_capacity, design.host_bits_per_second);
+      transceivers_for(host_capacity + switch_capacity, design.host_bits_per_second);
   return design;
 }
 
@@ -81,6 +89,7 @@ Design single_plane(std::uint32_t radix, std::uint32_t tiers, std::uint64_t host
     // Every uplink of a T0 leads to another T1.
     design.loss.uplink_of_t0 = design.loss.uplink = design.loss.t1 = 2.0 / radix;
   }
+  if (tiers > 2) design.loss.t2 = design.loss.t1 * 2.0 / radix;
   return design;
 }
 
@@ -98,7 +107,8 @@ Plan plan_of(const Fabric& fabric) {
   const double t0 = static_cast<double>(shape.host_link_bits_per_second) * shape.hosts_per_rack +
                     uplink * shape.uplinks;
   const double t1 = fabric.has_t1() ? uplink * fabric.t1_ports() : 0;
-  plan.switch_bits_per_second = std::max(t0, t1);
+  const double t2 = fabric.has_t2() ? uplink * shape.pods : 0;
+  plan.switch_bits_per_second = std::max({t0, t1, t2});
   const double host_rate = plan.fabric.host_bits_per_second;
   plan.radix = static_cast<std::uint32_t>(plan.switch_bits_per_second / host_rate) / 2 * 2;
   if (plan.radix < kRadixLeast) return plan;

@@ -21,7 +21,8 @@ struct LossShares {
   double t0 = 0;            // for the hosts of its rack
   double uplink = 0;        // one T0-T1 link, for the hosts of its rack
   double uplink_of_t0 = 0;  // the same link, as a share of its T0's uplinks (of one plane)
-  double t1 = 0;            // for all hosts
+  double t1 = 0;            // for all hosts, of its pod
+  double t2 = 0;            // for all hosts, of what goes to other pods
 };
 
 struct Design {

@@ -145,5 +145,32 @@ TEST(Plan, ManyHostsUnderTheSmallestSwitchesTakeManyTiers) {
   EXPECT_EQ(both.same_hosts->switches.size(), 15) << "2 x 2^15 hosts";
 }
 
+// The largest fabric of three tiers of switches with 16 ports is what others are compared with.
+TEST(Plan, ThreeTiersAreWhatIsComparedWith) {
+  const Plan both = plan(
+      {.planes = 1, .racks = 128, .hosts_per_rack = 8, .uplinks = 8, .pods = 16, .t1_uplinks = 8});
+  ASSERT_TRUE(both.three_tiers);
+  const Design& tree = *both.three_tiers;
+  EXPECT_EQ(both.radix, 16);
+  EXPECT_EQ(both.fabric.hosts, 1'024);
+  EXPECT_EQ(both.fabric.hosts, tree.hosts);
+  EXPECT_EQ(both.fabric.switches, tree.switches);
+  EXPECT_EQ(both.fabric.switch_links, tree.switch_links);
+  EXPECT_EQ(both.fabric.transceivers, tree.transceivers);
+  EXPECT_EQ(both.fabric.longest_path, tree.longest_path);
+  EXPECT_EQ(both.fabric.bisection_bits_per_second, tree.bisection_bits_per_second);
+  EXPECT_EQ(both.fabric.loss.t1, tree.loss.t1);
+  EXPECT_EQ(both.fabric.loss.t2, tree.loss.t2);
+  EXPECT_EQ(both.fabric.loss.t2, 1.0 / 64);
+}
+
+TEST(Plan, FewUplinksOfT1sLimitTheBisection) {
+  const Design fabric =
+      plan({.planes = 1, .racks = 4, .hosts_per_rack = 4, .uplinks = 4, .pods = 2, .t1_uplinks = 1})
+          .fabric;
+  EXPECT_EQ(fabric.oversubscription, 1) << "of a T0";
+  EXPECT_EQ(fabric.bisection_bits_per_second, 8 * 1 * 100e9 / 2);
+}
+
 }  // namespace
 }  // namespace openmrc::fabric

@@ -56,6 +56,7 @@ class ShapeMaker {
     if (!keys_.planes) error("planes", "is missing");
     shape.planes = keys_.planes.value_or(1);
     shape.links_per_t1 = keys_.links_per_t1;
+    shape.pods = keys_.pods.value_or(1);
     if (keys_.switch_ports) {
       set_full_bisection(*keys_.switch_ports, shape);
       return;
@@ -65,6 +66,7 @@ class ShapeMaker {
     shape.racks = keys_.racks.value_or(1);
     shape.hosts_per_rack = keys_.hosts_per_rack.value_or(1);
     shape.uplinks = keys_.uplinks.value_or(0);
+    shape.t1_uplinks = keys_.t1_uplinks.value_or(0);
   }
 
   void set_full_bisection(std::uint32_t ports, Shape& shape) {
@@ -72,13 +74,21 @@ class ShapeMaker {
     if (keys_.racks) error("racks", kConflict);
     if (keys_.hosts_per_rack) error("hosts_per_rack", kConflict);
     if (keys_.uplinks) error("uplinks", kConflict);
+    if (keys_.t1_uplinks) error("t1_uplinks", kConflict);
     if (ports % 2 != 0) error("switch_ports", "must be even: half of them are downlinks");
-    if (ports % shape.links_per_t1 != 0) {
-      error("links_per_t1", "must divide switch_ports: so many links of a T1 lead to each rack");
+    // With several pods half of the ports of a T1 lead to T2s, all of whose ports lead to pods.
+    const bool three_tiers = shape.pods > 1;
+    const std::uint32_t t1_downlinks = three_tiers ? ports / 2 : ports;
+    if (t1_downlinks % shape.links_per_t1 != 0) {
+      error("links_per_t1", fmt::format("must divide the {} links of a T1 to racks: so many of "
+                                        "them lead to each",
+                                        t1_downlinks));
     }
-    shape.racks = std::max(1U, ports / shape.links_per_t1);
+    if (shape.pods > ports) error("pods", "there are more than a T2 has ports");
+    shape.racks = shape.pods * std::max(1U, t1_downlinks / shape.links_per_t1);
     shape.hosts_per_rack = ports / 2;
     shape.uplinks = ports / 2;
+    shape.t1_uplinks = three_tiers ? ports / 2 : 0;
   }
 
   void set_links(Shape& shape) const {
@@ -100,6 +110,9 @@ class ShapeMaker {
       case ShapeError::kIdleT1s: return "uplinks";
       case ShapeError::kLinksPerT1:
       case ShapeError::kT1Ports: return "links_per_t1";
+      case ShapeError::kPods: return "pods";
+      case ShapeError::kT1Uplinks:
+      case ShapeError::kPaths: return "t1_uplinks";
       case ShapeError::kSpeed: return "host_link_gbps";
       case ShapeError::kDelay: return "host_link_ns";
     }
@@ -134,6 +147,8 @@ std::vector<text::Field> planned_shape_fields(ShapeKeys& keys, std::string_view 
   std::vector<text::Field> fields = shape_fields(keys, name);
   text::Section section(fields, name);
   section.whole("links_per_t1", keys.links_per_t1, 1, kUplinksMax);
+  section.whole("pods", keys.pods, 1, kRacksMax).otherwise = "1";
+  section.whole("t1_uplinks", keys.t1_uplinks, 0, kPathsMax).otherwise = "0";
   return fields;
 }
 

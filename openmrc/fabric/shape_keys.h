@@ -22,7 +22,9 @@ struct ShapeKeys {
   std::optional<std::uint32_t> hosts_per_rack{};
   std::optional<std::uint32_t> uplinks{};
   std::uint32_t links_per_t1 = Shape{}.links_per_t1;
-  std::optional<std::uint32_t> switch_ports{};  // for two tiers and full bisection
+  std::optional<std::uint32_t> pods{};
+  std::optional<std::uint32_t> t1_uplinks{};
+  std::optional<std::uint32_t> switch_ports{};  // for full bisection
   std::int64_t host_link_bits_per_second = Shape{}.host_link_bits_per_second;
   Duration host_link_delay = Shape{}.host_link_delay;
   std::optional<std::int64_t> uplink_bits_per_second{};  // default: as the host links

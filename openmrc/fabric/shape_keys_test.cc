@@ -81,7 +81,7 @@ TEST(ShapeKeys, ErrorsNameLineAndKey) {
   EXPECT_EQ(error(small_with(key("colour", 3, 9))),
             "line 9: unknown key 'colour': valid here: 'planes', 'racks', 'hosts_per_rack', "
             "'uplinks', 'switch_ports', 'host_link_gbps', 'host_link_ns', 'uplink_gbps', "
-            "'uplink_ns', 'links_per_t1'");
+            "'uplink_ns', 'links_per_t1', 'pods', 't1_uplinks'");
   EXPECT_EQ(error(small_with(key("host_link_ns", 1.5, 9))),
             "line 9: host_link_ns: must be a whole number, not 1.5");
   EXPECT_EQ(error(small_with(key("host_link_ns", 0, 9))),

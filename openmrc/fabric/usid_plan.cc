@@ -66,7 +66,7 @@ UsidCarrier::List UsidPlan::usids(const Route& route) const {
   const Plane plane = route.choice.plane;
   UsidCarrier::List list{usid_of({Kind::kT0, plane, route.source_rack})};
   if (route.reach == Reach::kOtherRack) {
-    list.push_back(usid_of({Kind::kT1, plane, route.choice.uplink}));
+    list.push_back(usid_of({Kind::kT1, plane, route.choice.path}));
     list.push_back(usid_of({Kind::kT0, plane, fabric_.rack_of(route.destination)}));
   }
   list.push_back(usid_of({Kind::kHost, plane, fabric_.downlink_of(route.destination)}));
@@ -127,7 +127,7 @@ std::optional<Route> UsidPlan::route_of(const UsidCarrier& carrier) const {
     if (!t1 || t1->index >= shape.uplinks || first->index == last_switch->index) {
       return std::nullopt;
     }
-    route.choice.uplink = group(t1->index);
+    route.choice.path = group(t1->index);
   }
   // Kinds, planes, block and the zeros behind are right if the same carrier comes out again.
   if (make(usids(route)) != carrier) return std::nullopt;

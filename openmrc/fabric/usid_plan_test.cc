@@ -97,7 +97,7 @@ TEST(UsidPlan, ThePartsHoldForAllPathsOfAFabric) {
           EXPECT_EQ(route->destination, HostIndex(to));
           EXPECT_EQ(route->reach, reach);
           EXPECT_EQ(route->choice.plane, choice.plane);
-          EXPECT_EQ(route->choice.uplink, reach == Reach::kOwnRack ? 0 : uplink);
+          EXPECT_EQ(route->choice.path, reach == Reach::kOwnRack ? 0 : uplink);
         }
       }
     }

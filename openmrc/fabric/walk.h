@@ -25,7 +25,7 @@ struct WalkStep {
 };
 
 struct Walk {
-  FixedVector<WalkStep, kSwitchesPerPathMax> steps{};
+  FixedVector<WalkStep, kSwitchesWithAddressesMax> steps{};
   HostIndex host{};               // where it ends
   wire::Ipv6Address delivered{};  // outer destination that the host sees
 };

@@ -30,11 +30,11 @@ struct PathOptions {
   bool operator==(const PathOptions&) const = default;
 };
 
-// The paths of a host in a fabric: uplinks, equally many in each plane, as EV profiles.
+// The paths of a host in a fabric, equally many in each plane, as EV profiles.
 struct DrawnPaths {
   std::shared_ptr<const core::EvProfile> other_racks;
   std::shared_ptr<const core::EvProfile> own_rack;  // there is one path in each plane
-  std::vector<std::uint16_t> uplinks{};             // of `other_racks`, by EvIndex
+  std::vector<std::uint16_t> numbers{};  // fabric::PathChoice::path of `other_racks`, by EvIndex
 };
 
 // Which of the sets a host has.
@@ -45,9 +45,8 @@ struct DrawnPaths {
 [[nodiscard]] Result<DrawnPaths, core::EvProfileError> draw_paths(const fabric::UsidPlan& plan,
                                                                   const PathOptions& options,
                                                                   std::uint32_t set);
-// These uplinks in every plane.
+// These paths in every plane.
 [[nodiscard]] Result<DrawnPaths, core::EvProfileError> paths_over(
-    const fabric::UsidPlan& plan, const PathOptions& options,
-    std::span<const std::uint16_t> uplinks);
+    const fabric::UsidPlan& plan, const PathOptions& options, std::span<const std::uint16_t> paths);
 
 }  // namespace openmrc::profile

@@ -17,8 +17,8 @@ fabric::UsidPlan plan_of(std::uint32_t planes, std::uint32_t uplinks) {
 
 std::vector<std::uint16_t> of_plane(const DrawnPaths& paths, std::uint32_t planes,
                                     std::uint32_t plane) {
-  const std::size_t per_plane = paths.uplinks.size() / planes;
-  const auto first = paths.uplinks.begin() + static_cast<std::ptrdiff_t>(plane * per_plane);
+  const std::size_t per_plane = paths.numbers.size() / planes;
+  const auto first = paths.numbers.begin() + static_cast<std::ptrdiff_t>(plane * per_plane);
   return {first, first + static_cast<std::ptrdiff_t>(per_plane)};
 }
 
@@ -29,9 +29,9 @@ TEST(DrawnPaths, AreTheSameForTheSameSetAndDifferForOthers) {
   const auto again = draw_paths(plan, options, 3);
   const auto other = draw_paths(plan, options, 4);
   ASSERT_TRUE(one && again && other);
-  EXPECT_EQ(one->uplinks, again->uplinks);
-  EXPECT_NE(one->uplinks, other->uplinks);
-  EXPECT_NE(draw_paths(plan, {.evs = 32, .seed = 2}, 3)->uplinks, one->uplinks);
+  EXPECT_EQ(one->numbers, again->numbers);
+  EXPECT_NE(one->numbers, other->numbers);
+  EXPECT_NE(draw_paths(plan, {.evs = 32, .seed = 2}, 3)->numbers, one->numbers);
 }
 
 TEST(DrawnPaths, AreDifferentWithinAPlaneAsLongAsThereAreEnough) {
@@ -47,14 +47,14 @@ TEST(DrawnPaths, RepeatEvenlyUnlessTheyShallBeDistinct) {
   const auto plan = plan_of(2, 4);
   const auto repeated = draw_paths(plan, {.evs = 64, .distinct = false}, 0);
   ASSERT_TRUE(repeated);
-  ASSERT_EQ(repeated->uplinks.size(), 64u);
+  ASSERT_EQ(repeated->numbers.size(), 64u);
   const auto uplinks = of_plane(*repeated, 2, 1);
   for (std::uint16_t uplink = 0; uplink < 4; ++uplink) {
     EXPECT_EQ(std::ranges::count(uplinks, uplink), 8);
   }
   const auto distinct = draw_paths(plan, {.evs = 64, .distinct = true}, 0);
   ASSERT_TRUE(distinct);
-  EXPECT_EQ(distinct->uplinks.size(), 8u);
+  EXPECT_EQ(distinct->numbers.size(), 8u);
 }
 
 // PATH-85
@@ -77,7 +77,7 @@ TEST(DrawnPaths, FixedUplinksAreTheSameInEveryPlane) {
   const std::vector<std::uint16_t> uplinks{3, 1};
   const auto paths = paths_over(plan_of(2, 4), {}, uplinks);
   ASSERT_TRUE(paths);
-  EXPECT_EQ(paths->uplinks, (std::vector<std::uint16_t>{3, 1, 3, 1}));
+  EXPECT_EQ(paths->numbers, (std::vector<std::uint16_t>{3, 1, 3, 1}));
 }
 
 }  // namespace

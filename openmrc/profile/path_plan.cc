@@ -15,7 +15,7 @@ namespace {
 
 using fabric::Reach;
 
-// In a fabric the address of a host says where it is, and any uplink of the plane leads there.
+// In a fabric the address of a host says where it is, and any path of the plane leads there.
 class FabricReturnRoutes final : public core::ReturnRoutes {
  public:
   explicit FabricReturnRoutes(PathPlan paths) : paths_(std::move(paths)) {}
@@ -66,7 +66,7 @@ PathPlan::PathPlan(const fabric::UsidPlan& plan, fabric::HostIndex own, DrawnPat
     : plan_(plan),
       own_(own),
       profiles_{std::move(drawn.other_racks), std::move(drawn.own_rack)},
-      uplinks_(std::move(drawn.uplinks)) {}
+      numbers_(std::move(drawn.numbers)) {}
 
 PathPlan PathPlan::hashed(std::size_t planes, const PathOptions& options, wire::IpVersion version) {
   PathPlan made;
@@ -92,7 +92,7 @@ fabric::PathChoice PathPlan::choice(core::EvIndex ev,
   const std::size_t profile = profile_to(remote);
   const Plane plane = profiles_[profile]->entry(ev).plane;
   const bool named = plan_ && profile == 0;
-  return {.plane = plane, .uplink = named ? uplinks_[ev.raw()] : std::uint16_t{0}};
+  return {.plane = plane, .path = named ? numbers_[ev.raw()] : std::uint16_t{0}};
 }
 
 std::string PathPlan::path_name(core::EvIndex ev, std::optional<fabric::HostIndex> remote) const {

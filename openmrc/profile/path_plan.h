@@ -55,7 +55,7 @@ class PathPlan {
   std::optional<fabric::HostIndex> own_;
   // Without a fabric one; with one the first leads to other racks, the second to the host's own.
   std::vector<std::shared_ptr<const core::EvProfile>> profiles_;
-  std::vector<std::uint16_t> uplinks_;  // of the first, by EV
+  std::vector<std::uint16_t> numbers_;  // of the first, by EV: fabric::PathChoice::path
 };
 
 }  // namespace openmrc::profile

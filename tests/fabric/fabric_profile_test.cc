@@ -28,7 +28,7 @@ EvProfile profile_of(const UsidPlan& plan, Reach reach) {
   std::vector<core::PortedEv> evs;
   for (std::uint32_t number = 0; number < fabric.evs(); ++number) {
     const PathChoice choice = ev_choice(fabric, number);
-    if (reach == Reach::kOwnRack && choice.uplink > 0) continue;
+    if (reach == Reach::kOwnRack && choice.path > 0) continue;
     core::PortedEv ev{.value = {}, .port = port_of(choice.plane)};
     std::ranges::copy(plan.ev_part(choice, reach).bytes, ev.value.begin());
     evs.push_back(ev);

@@ -230,6 +230,46 @@ class SeveralLinksToAT1(unittest.TestCase):
                 self.assertIn(b"-: links_per_t1 = 2: such a fabric can be planned and simulated", done.stderr)
 
 
+class ThreeTiers(unittest.TestCase):
+    FABRIC = b"planes = 1\nswitch_ports = 8\npods = 4\nhost_link_gbps = 800\n"
+
+    def test_it_is_planned_and_its_cables_have_both_ends(self):
+        plan = json.loads(mrc("plan", "-", "--json", stdin=self.FABRIC).stdout)
+        self.assertEqual(plan["fabric"]["hosts"], 64)
+        self.assertEqual(plan["fabric"]["switches_by_tier"], [16, 16, 16])
+        self.assertEqual(plan["fabric"]["longest_path"], 5)
+        done = mrc("plan", "-", "--parts", PARTS, "--cables", "-", stdin=self.FABRIC)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cables = list(csv.DictReader(done.stdout.decode().splitlines()))
+        self.assertEqual(len(cables), plan["fabric"]["host_links"] + plan["fabric"]["switch_links"])
+        for side in ("", "to_"):
+            ends = {(each[side + "device"], each[side + "port"]) for each in cables}
+            self.assertEqual(len(ends), len(cables), "each port of each device once")
+        self.assertIn(("p0.t2-15", "down3"), ends)
+
+    def test_by_options_and_in_words(self):
+        done = mrc("plan", "--planes", 1, "--switch-ports", 8, "--pods", 4, "--host-link-gbps", 800)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"1 plane, 16 T0s, 16 T1s and 16 T2s in each; 64 hosts, 800 Gb/s per host", done.stdout)
+        self.assertRegex(done.stdout, rb"  T2 +6.25 %")
+
+    def test_its_drawing_has_a_row_more(self):
+        done = mrc("draw", "-", "-o", "-", stdin=b"planes = 1\nracks = 4\nhosts_per_rack = 2\nuplinks = 2\n"
+                                                b"pods = 2\nt1_uplinks = 2\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = re.findall(rb"<title>([^<,]*)", done.stdout)
+        self.assertEqual(sum(b".t2-" in name for name in names), 4)
+        self.assertEqual(sum(re.fullmatch(rb"p0.t1-\d/up\d", name) is not None for name in names), 4 * 2)
+        self.assertEqual(sum(re.fullmatch(rb"p0.t0-\d/up\d", name) is not None for name in names), 4 * 2)
+
+    def test_it_has_no_addresses_and_that_is_said(self):
+        for command in (["path", "-", "h0", "h5"], ["check", "-"], ["emit", "iproute2", "-", "-o", "nowhere"]):
+            with self.subTest(command):
+                done = mrc(*command, stdin=self.FABRIC)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(b"-: pods = 4: such a fabric can be planned and simulated", done.stderr)
+
+
 class Path(unittest.TestCase):
     def test_without_an_ev_all_that_the_host_draws_are_listed(self):
         lines = mrc("path", SMALL, "h0", "h5").stdout.decode().splitlines()

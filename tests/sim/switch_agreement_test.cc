@@ -227,9 +227,8 @@ std::vector<std::byte> Pair::bytes_of(const Arriving& arriving) const {
       .destination = plan_.inner_address(packet.to, kPlane),
       .encapsulation = wire::SrEncapsulation{
           .source = plan_.inner_address(from, kPlane),
-          .destination =
-              plan_.carrier(from, packet.to, {.plane = kPlane, .uplink = arriving.uplink})
-                  .address()}};
+          .destination = plan_.carrier(from, packet.to, {.plane = kPlane, .path = arriving.uplink})
+                             .address()}};
   whole.transport.body = arriving.content.body;
   whole.traffic_class = !packet.is_data    ? wire::TrafficClass::kControl
                         : packet.trimmable ? wire::TrafficClass::kTrimmable

@@ -488,7 +488,7 @@ class Faults(LabTest):
         for verb, name, said in (("cut", "p2-1", "e.g. p3, h17, h17/p3, p3.t0-17"),
                                  ("cut", "p9", "planes are p0 to p3"),
                                  ("cut", "h4/p0", "hosts are h0 to h3"),
-                                 ("heal", "p0.t2-1", "e.g. p3, h17"),
+                                 ("heal", "p0.t3-1", "e.g. p3, h17"),
                                  ("flap", "p1", "e.g. p3.t0-17/up4")):
             with self.subTest(verb=verb, name=name):
                 self.assertIn(said, mrc(verb, "--lab", LAB, name, code=1))

@@ -46,9 +46,10 @@ Engine::Engine(const Network& network, const HostMaker& maker, const RunOptions&
       shares_(threads_),
       barrier_(std::make_unique<Barrier>(threads_)),
       outgoing_(ranks_) {
-  // A T0 has one more for packets whose uplink it chooses.
+  // Switches with uplinks have one more for packets whose uplink they choose.
   const std::size_t ports =
-      std::max(network.hosts_per_rack() + network.uplinks() + 1, network.fabric().t1_ports());
+      std::max({network.t0_port_up(kAnyPath) + 1, network.t1_port_up(kAnyPath) + 1,
+                network.fabric().shape().pods});
   for (Share& share : shares_) share.arrivals = std::make_unique<Arrivals>(ports);
   for (std::size_t i = 0; i < threads_; ++i) {
     workers_.push_back(std::make_unique<Worker>(network, i, threads_));

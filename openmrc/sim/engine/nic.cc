@@ -50,7 +50,7 @@ void Nic::pause(Plane plane, bool paused, Picoseconds now) {
   }
 }
 
-void Nic::send(const Packet& packet, std::uint16_t uplink, Picoseconds now, const Window& window,
+void Nic::send(const Packet& packet, std::uint16_t path, Picoseconds now, const Window& window,
                Worker& worker) {
   Port& port = ports_[packet.plane.raw()];
   OPENMRC_DCHECK(port.free_at <= now, "the port is free");
@@ -76,8 +76,8 @@ void Nic::send(const Packet& packet, std::uint16_t uplink, Picoseconds now, cons
       return counts_.lost(packet.plane.raw());
     }
   }
-  const std::uint32_t egress =
-      own_rack ? fabric.downlink_of(packet.to) : network_.hosts_per_rack() + uplink;
+  packet.content->path = path;
+  const std::uint32_t egress = own_rack ? fabric.downlink_of(packet.to) : network_.t0_port_up(path);
   const NextHop next{.node = network_.t0(packet.plane, rack_),
                      .egress = static_cast<std::uint16_t>(egress),
                      .ingress = static_cast<std::uint16_t>(downlink_)};

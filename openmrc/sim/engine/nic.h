@@ -33,9 +33,9 @@ class Nic {
   // PFC: a paused port is busy until it is resumed.
   void pause(Plane plane, bool paused, Picoseconds now);
 
-  // The packet leaves by the port of its plane, which is free. `uplink` is that of the T0, if the
-  // packet has to go further.
-  void send(const Packet& packet, std::uint16_t uplink, Picoseconds now, const Window& window,
+  // The packet leaves by the port of its plane, which is free. `path` is how it goes on to another
+  // rack: fabric::PathChoice::path or kAnyPath.
+  void send(const Packet& packet, std::uint16_t path, Picoseconds now, const Window& window,
             Worker& worker);
 
   void count_links() { counts_.start(planes_); }

@@ -30,42 +30,64 @@ Packet trimmed(Packet packet, wire::TrimPlace place) {
   return packet;
 }
 
+std::uint32_t downlinks_of(const Network& network, fabric::Tier tier) {
+  switch (tier) {
+    case fabric::Tier::kT0: return network.hosts_per_rack();
+    case fabric::Tier::kT1: return network.fabric().t1_downlinks();
+    case fabric::Tier::kT2: break;
+  }
+  return network.fabric().shape().pods;
+}
+
+std::uint32_t uplinks_of(const Network& network, fabric::Tier tier) {
+  switch (tier) {
+    case fabric::Tier::kT0: return network.uplinks();
+    case fabric::Tier::kT1: return network.fabric().shape().t1_uplinks;
+    case fabric::Tier::kT2: break;
+  }
+  return 0;
+}
+
+constexpr bool leads_up(PortKind kind) {
+  return kind == PortKind::kT0Up || kind == PortKind::kT1Up;
+}
+
 }  // namespace
 
 SwitchNode::SwitchNode(const Network& network, NodeIndex node)
     : network_(network),
       node_(node),
-      is_t0_(network.switch_of(node).tier == fabric::Tier::kT0),
-      plane_(network.switch_of(node).plane),
-      index_(network.switch_of(node).index),
-      ports_(is_t0_ ? network.hosts_per_rack() + network.uplinks() : network.fabric().t1_ports()),
-      buffer_(network, is_t0_, static_cast<std::uint32_t>(ports_.size())) {
+      own_(network.switch_of(node)),
+      downlinks_(downlinks_of(network, own_.tier)),
+      ports_(downlinks_ + uplinks_of(network, own_.tier)),
+      buffer_(network, own_.tier == fabric::Tier::kT0, static_cast<std::uint32_t>(ports_.size())) {
   backlog_.resize((ports_.size() + 63) / 64);
-  if (is_t0_ && network.uplinks() > 0 &&
-      network.scenario().switches.balancing != Balancing::kEcmp) {
-    balancer_ = std::make_unique<UplinkBalancer>(network, node);
+  const auto uplinks = static_cast<std::uint32_t>(ports_.size()) - downlinks_;
+  if (uplinks > 0 && network.scenario().switches.balancing != Balancing::kEcmp) {
+    balancer_ = std::make_unique<UplinkBalancer>(network, node, downlinks_, uplinks);
   }
   for (std::uint32_t i = 0; i < ports_.size(); ++i) {
     ports_[i].kind = kind_of(i);
-    ports_[i].fault = network.faults().find(link_of(i), ports_[i].kind == PortKind::kT0Up);
+    ports_[i].fault = network.faults().find(link_of(i), leads_up(ports_[i].kind));
   }
 }
 
 fabric::LinkId SwitchNode::link_of(std::uint32_t index) const {
   using Kind = fabric::LinkId::Kind;
-  const std::uint32_t hosts = network_.hosts_per_rack();
   switch (kind_of(index)) {
-    case PortKind::kT0Down: return {Kind::kHost, plane_, index_, index};
-    case PortKind::kT0Up: return {Kind::kUplink, plane_, index_, index - hosts};
-    case PortKind::kT1Down: break;
+    case PortKind::kT0Down: return {Kind::kHost, own_.plane, own_.index, index};
+    case PortKind::kT0Up: return {Kind::kUplink, own_.plane, own_.index, index - downlinks_};
+    case PortKind::kT1Down:
+    case PortKind::kT1Up: return network_.fabric().t1_link(own_.plane, own_.index, index);
+    case PortKind::kT2Down: break;
   }
-  return network_.fabric().t1_link(plane_, index_, index);
+  return network_.fabric().t2_link(own_.plane, own_.index, index);
 }
 
 void SwitchNode::sample_links(SeriesRecorder& series) {
   if (!counts_.on()) return;
   for (std::uint32_t i = 0; i < ports_.size(); ++i) {
-    series.add_link({.link = link_of(i), .upward = ports_[i].kind == PortKind::kT0Up},
+    series.add_link({.link = link_of(i), .upward = leads_up(ports_[i].kind)},
                     counts_.take(i, ports_[i].data.bytes));
   }
 }
@@ -94,10 +116,9 @@ void SwitchNode::run(const Window& window, const Arrivals& arrivals, Worker& wor
 
 void SwitchNode::run_balanced(const Window& window, const Arrivals& arrivals, Worker& worker) {
   if (arrivals.empty() && queued_ == 0) return;
-  const std::uint32_t hosts = network_.hosts_per_rack();
   const std::span<Picoseconds> free_at = balancer_->free_at();
   for (std::uint32_t i = 0; i < free_at.size(); ++i) {
-    const Port& port = ports_[hosts + i];
+    const Port& port = ports_[downlinks_ + i];
     free_at[i] =
         port.free_at + network_.uplink_line().serialisation(port.data.bytes + port.control.bytes);
     if (port.paused) free_at[i] = std::max(free_at[i], window.end);
@@ -105,7 +126,7 @@ void SwitchNode::run_balanced(const Window& window, const Arrivals& arrivals, Wo
   if (!arrivals.empty()) balancer_->spread(arrivals, window);
   for (std::uint32_t i = 0; i < ports_.size(); ++i) {
     std::span<const Packet> own;
-    if (!arrivals.empty()) own = i < hosts ? arrivals.at(i) : balancer_->at(i - hosts);
+    if (!arrivals.empty()) own = i < downlinks_ ? arrivals.at(i) : balancer_->at(i - downlinks_);
     const bool waits = (backlog_[i / 64] >> i % 64 & 1) != 0;
     if (waits || !own.empty()) run_port(i, own, window, worker);
   }
@@ -300,28 +321,52 @@ bool SwitchNode::survives(std::uint32_t index, Picoseconds start, Picoseconds ar
 }
 
 NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& packet) const {
-  const fabric::Fabric& fabric = network_.fabric();
-  switch (ports_[index].kind) {
-    case PortKind::kT0Down:
-      return {.node = Network::host_rack(index_),
-              .egress = static_cast<std::uint16_t>(index),
-              .ingress = plane_.raw()};
-    case PortKind::kT0Up:
-      return through_t1(index - network_.hosts_per_rack(), fabric.rack_of(packet.to));
-    case PortKind::kT1Down: break;
+  if (ports_[index].kind == PortKind::kT0Down) {
+    return {.node = Network::host_rack(own_.index),
+            .egress = static_cast<std::uint16_t>(index),
+            .ingress = own_.plane.raw()};
   }
-  const fabric::LinkId link = link_of(index);
-  return {.node = network_.t0(plane_, link.rack),
-          .egress = static_cast<std::uint16_t>(fabric.downlink_of(packet.to)),
-          .ingress = static_cast<std::uint16_t>(network_.hosts_per_rack() + link.port)};
+  const FarEnd end = far_end(index);
+  return {.node = end.node,
+          .egress = static_cast<std::uint16_t>(next_egress(index, packet)),
+          .ingress = static_cast<std::uint16_t>(end.port)};
 }
 
-// An EV's path comes down by the uplink number by which it went up.
-NextHop SwitchNode::through_t1(std::uint32_t uplink, std::uint32_t rack) const {
+SwitchNode::FarEnd SwitchNode::far_end(std::uint32_t index) const {
   const fabric::Fabric& fabric = network_.fabric();
-  return {.node = network_.t1(plane_, fabric.t1_of(uplink)),
-          .egress = static_cast<std::uint16_t>(fabric.t1_port(rack, uplink)),
-          .ingress = static_cast<std::uint16_t>(fabric.t1_port(index_, uplink))};
+  const fabric::LinkId link = link_of(index);
+  switch (ports_[index].kind) {
+    case PortKind::kT0Up:
+      return {network_.t1(own_.plane, fabric.t1_of(own_.index, link.port)),
+              fabric.t1_port(own_.index, link.port)};
+    case PortKind::kT1Down:
+      return {network_.t0(own_.plane, link.rack), network_.hosts_per_rack() + link.port};
+    case PortKind::kT1Up:
+      return {network_.t2(own_.plane, fabric.t2_of(own_.index, link.port)),
+              fabric.pod_of_t1(own_.index)};
+    case PortKind::kT2Down:
+      return {network_.t1(own_.plane, link.rack), fabric.t1_downlinks() + link.port};
+    case PortKind::kT0Down: break;
+  }
+  OPENMRC_CHECK(false, "hosts are no switch");
+}
+
+// An EV's path comes down by the uplink numbers by which it went up.
+std::uint32_t SwitchNode::next_egress(std::uint32_t index, const Packet& packet) const {
+  const fabric::Fabric& fabric = network_.fabric();
+  const std::uint32_t rack = fabric.rack_of(packet.to);
+  switch (ports_[index].kind) {
+    case PortKind::kT0Up:
+      if (fabric.has_t2() && fabric.pod_of_rack(rack) != fabric.pod_of_rack(own_.index)) {
+        return network_.t1_port_up(packet.content->path);
+      }
+      return fabric.t1_port(rack, index - downlinks_);
+    case PortKind::kT1Up: return fabric.pod_of_rack(rack);
+    case PortKind::kT2Down: return fabric.t1_port(rack, own_.index / fabric.shape().t1_uplinks);
+    case PortKind::kT1Down:
+    case PortKind::kT0Down: break;
+  }
+  return fabric.downlink_of(packet.to);
 }
 
 void SwitchNode::apply_pause(std::uint32_t index, const Packet& pause, Picoseconds at) {
@@ -336,30 +381,17 @@ void SwitchNode::pause_senders(const Window& window, Worker& worker) {
   for (std::uint32_t i = 0; i < links; ++i) {
     const SwitchBuffer::Change change = buffer_.judge_sender(i);
     if (change == SwitchBuffer::Change::kNone) continue;
-    const NextHop sender = sender_behind(i);
-    const bool to_host = network_.is_host_rack(sender.node);
+    const bool to_host = ports_[i].kind == PortKind::kT0Down;
+    const FarEnd end = to_host ? FarEnd{Network::host_rack(own_.index), i} : far_end(i);
+    const NextHop sender{end.node, static_cast<std::uint16_t>(end.port), kPauseIngress};
     const Picoseconds arrival =
         window.end + (to_host ? network_.host_line() : network_.uplink_line()).delay;
     const bool pause = change == SwitchBuffer::Change::kPause;
     if (pause) ++worker.stats.totals.pauses;
-    worker.post(Packet{.plane = plane_, .kind = pause ? PacketKind::kPause : PacketKind::kResume},
-                sender, arrival, window);
+    worker.post(
+        Packet{.plane = own_.plane, .kind = pause ? PacketKind::kPause : PacketKind::kResume},
+        sender, arrival, window);
   }
-}
-
-// The port at the other end of a link.
-NextHop SwitchNode::sender_behind(std::uint32_t ingress) const {
-  const auto port = [](std::uint32_t number) { return static_cast<std::uint16_t>(number); };
-  const std::uint32_t hosts = network_.hosts_per_rack();
-  const fabric::Fabric& fabric = network_.fabric();
-  if (!is_t0_) {
-    const fabric::LinkId link = link_of(ingress);
-    return {network_.t0(plane_, link.rack), port(hosts + link.port), kPauseIngress};
-  }
-  if (ingress < hosts) return {Network::host_rack(index_), port(ingress), kPauseIngress};
-  const std::uint32_t uplink = ingress - hosts;
-  return {network_.t1(plane_, fabric.t1_of(uplink)), port(fabric.t1_port(index_, uplink)),
-          kPauseIngress};
 }
 
 void SwitchNode::count_in_flight(Worker& worker) const {

@@ -52,7 +52,7 @@ class SwitchNode {
     softswitch::FairShare share;
   };
 
-  // Of a T0 that chooses uplinks.
+  // Of a switch that chooses uplinks.
   void run_balanced(const Window& window, const Arrivals& arrivals, Worker& worker);
   void run_port(std::uint32_t index, std::span<const Packet> arrivals, const Window& window,
                 Worker& worker);
@@ -73,8 +73,14 @@ class SwitchNode {
                               const Packet& packet, Worker& worker);
   // PFC is decided at the end of each window, a wire's delay at most after the buffer has filled.
   void pause_senders(const Window& window, Worker& worker);
-  [[nodiscard]] NextHop sender_behind(std::uint32_t ingress) const;
-  [[nodiscard]] NextHop through_t1(std::uint32_t uplink, std::uint32_t rack) const;
+  // The port at the other end of a link to a switch.
+  struct FarEnd {
+    NodeIndex node = 0;
+    std::uint32_t port = 0;
+  };
+  [[nodiscard]] FarEnd far_end(std::uint32_t index) const;
+  // The port by which a packet leaves the switch behind one of the ports.
+  [[nodiscard]] std::uint32_t next_egress(std::uint32_t index, const Packet& packet) const;
   [[nodiscard]] NextHop next_hop(std::uint32_t index, const Packet& packet) const;
   // Its thresholds follow its speed, and what is free of a shared buffer. Valid until the next
   // call.
@@ -88,17 +94,19 @@ class SwitchNode {
   [[nodiscard]] bool is_marked(std::uint32_t index, Picoseconds when);
   [[nodiscard]] fabric::LinkId link_of(std::uint32_t index) const;
   [[nodiscard]] PortKind kind_of(std::uint32_t index) const {
-    if (!is_t0_) return PortKind::kT1Down;
-    return index < network_.hosts_per_rack() ? PortKind::kT0Down : PortKind::kT0Up;
+    switch (own_.tier) {
+      case fabric::Tier::kT0: return index < downlinks_ ? PortKind::kT0Down : PortKind::kT0Up;
+      case fabric::Tier::kT1: return index < downlinks_ ? PortKind::kT1Down : PortKind::kT1Up;
+      case fabric::Tier::kT2: break;
+    }
+    return PortKind::kT2Down;
   }
 
   const Network& network_;
   NodeIndex node_;
-  bool is_t0_;
-  Plane plane_;
-  std::uint32_t index_;  // rack of a T0, number of a T1
-  // Of a T0: downlinks, then uplinks. Of a T1: the links of each rack.
-  std::vector<Port> ports_;
+  fabric::SwitchId own_;
+  std::uint32_t downlinks_;
+  std::vector<Port> ports_;               // downlinks, then uplinks
   softswitch::QueuePolicy own_policy_{};  // of the port that was asked for last, if it has one
   std::vector<std::uint64_t> backlog_;    // a bit for each port with something in its queues
   std::uint64_t queued_ = 0;

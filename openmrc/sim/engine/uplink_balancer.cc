@@ -14,28 +14,28 @@ Picoseconds reroute_after(const Network& network) {
 
 }  // namespace
 
-UplinkBalancer::UplinkBalancer(const Network& network, NodeIndex node)
+UplinkBalancer::UplinkBalancer(const Network& network, NodeIndex node, std::uint32_t downlinks,
+                               std::uint32_t uplinks)
     : network_(network),
       node_(node),
-      plane_(network.switch_of(node).plane),
-      rack_(network.switch_of(node).index),
+      own_(network.switch_of(node)),
+      downlinks_(downlinks),
       adaptive_(network.scenario().switches.balancing == Balancing::kAdaptive),
       routing_(network, reroute_after(network)),
-      free_at_(network.uplinks()),
+      free_at_(uplinks),
       routes_(routing_.never_changes() ? 1 : network.racks()),
-      lists_(network.uplinks()) {}
+      lists_(uplinks) {}
 
 void UplinkBalancer::spread(const Arrivals& arrivals, const Window& window) {
-  const std::uint32_t first = network_.hosts_per_rack();
   for (std::uint32_t i = 0; i < lists_.size(); ++i) {
-    const auto own = arrivals.at(first + i);
+    const auto own = arrivals.at(downlinks_ + i);
     lists_[i].assign(own.begin(), own.end());
   }
-  for (const Packet& packet : arrivals.at(first + lists_.size())) {
+  for (const Packet& packet : arrivals.at(downlinks_ + lists_.size())) {
     lists_[choose(packet, window.begin + packet.key.time())].push_back(packet);
   }
   for (std::uint32_t i = 0; i < lists_.size(); ++i) {
-    if (lists_[i].size() == arrivals.at(first + i).size()) continue;
+    if (lists_[i].size() == arrivals.at(downlinks_ + i).size()) continue;
     std::sort(lists_[i].begin(), lists_[i].end(),
               [](const Packet& a, const Packet& b) { return a.key.order() < b.key.order(); });
   }
@@ -43,8 +43,9 @@ void UplinkBalancer::spread(const Arrivals& arrivals, const Window& window) {
 
 // If several uplinks are as good, chance decides: else all T0s would begin with the same T1.
 std::uint16_t UplinkBalancer::choose(const Packet& packet, Picoseconds at) {
-  const std::vector<std::uint16_t>& uplinks = route_to(network_.fabric().rack_of(packet.to), at);
-  const std::uint32_t drawn = network_.random(node_, network_.uplinks(), drawn_++);
+  const std::vector<std::uint16_t>& uplinks = route_to(place_of(packet.to), at);
+  const auto all = static_cast<std::uint32_t>(lists_.size());
+  const std::uint32_t drawn = network_.random(node_, all, drawn_++);
   const std::size_t first = std::uint64_t{drawn} * uplinks.size() >> 32;
   std::uint16_t best = uplinks[first];
   if (adaptive_) {
@@ -59,14 +60,26 @@ std::uint16_t UplinkBalancer::choose(const Packet& packet, Picoseconds at) {
   return best;
 }
 
-const std::vector<std::uint16_t>& UplinkBalancer::route_to(std::uint32_t rack, Picoseconds now) {
-  Route& route = routes_[routing_.never_changes() ? 0 : rack];
+std::uint32_t UplinkBalancer::place_of(fabric::HostIndex host) const {
+  const std::uint32_t rack = network_.fabric().rack_of(host);
+  return own_.tier == fabric::Tier::kT0 ? rack : network_.fabric().pod_of_rack(rack);
+}
+
+bool UplinkBalancer::uses(std::uint32_t place, std::uint32_t uplink, Picoseconds now) const {
+  if (own_.tier == fabric::Tier::kT0) {
+    return routing_.uses_uplink({.from = own_.index, .to = place}, own_.plane, uplink, now);
+  }
+  const fabric::Fabric& fabric = network_.fabric();
+  const std::uint32_t peer = fabric.t1_in_pod(place, own_.index % fabric.t1s_per_pod());
+  return routing_.uses_t1_uplink({.from = own_.index, .to = peer}, own_.plane, uplink, now);
+}
+
+const std::vector<std::uint16_t>& UplinkBalancer::route_to(std::uint32_t place, Picoseconds now) {
+  Route& route = routes_[routing_.never_changes() ? 0 : place];
   if (now < route.valid_until) return route.uplinks;
   route.uplinks.clear();
-  for (std::uint32_t i = 0; i < network_.uplinks(); ++i) {
-    if (routing_.uses({.from = rack_, .to = rack}, plane_, i, now)) {
-      route.uplinks.push_back(static_cast<std::uint16_t>(i));
-    }
+  for (std::uint32_t i = 0; i < lists_.size(); ++i) {
+    if (uses(place, i, now)) route.uplinks.push_back(static_cast<std::uint16_t>(i));
   }
   // Where no path is left, packets go where they are lost.
   if (route.uplinks.empty()) route.uplinks.push_back(0);

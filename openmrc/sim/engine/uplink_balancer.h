@@ -11,11 +11,14 @@
 
 namespace openmrc::sim {
 
-// A T0 that chooses the uplink of each packet itself: the one that will be free first (adaptive
-// routing), or any (spraying). Packets that leave it the choice come for the port behind its last.
+// A T0 or T1 that chooses the uplink of each packet itself: the one that will be free first
+// (adaptive routing), or any (spraying). Packets that leave it the choice come for the port behind
+// its last.
 class UplinkBalancer {
  public:
-  UplinkBalancer(const Network& network, NodeIndex node);
+  // Its uplinks follow its downlinks.
+  UplinkBalancer(const Network& network, NodeIndex node, std::uint32_t downlinks,
+                 std::uint32_t uplinks);
 
   // Of the uplinks, when each will have sent what waits at the begin of the window; to be filled in
   // before `spread`.
@@ -25,24 +28,27 @@ class UplinkBalancer {
   [[nodiscard]] std::span<const Packet> at(std::uint32_t uplink) const { return lists_[uplink]; }
 
  private:
-  // The uplinks that routing uses to another rack.
+  // The uplinks that routing uses to a place above which a switch goes down: to another rack for a
+  // T0, to another pod for a T1.
   struct Route {
     Picoseconds valid_until{};
     std::vector<std::uint16_t> uplinks;
   };
 
-  [[nodiscard]] const std::vector<std::uint16_t>& route_to(std::uint32_t rack, Picoseconds now);
+  [[nodiscard]] std::uint32_t place_of(fabric::HostIndex host) const;
+  [[nodiscard]] const std::vector<std::uint16_t>& route_to(std::uint32_t place, Picoseconds now);
+  [[nodiscard]] bool uses(std::uint32_t place, std::uint32_t uplink, Picoseconds now) const;
   [[nodiscard]] std::uint16_t choose(const Packet& packet, Picoseconds at);
 
   const Network& network_;
   NodeIndex node_;
-  Plane plane_;
-  std::uint32_t rack_;
+  fabric::SwitchId own_;
+  std::uint32_t downlinks_;
   bool adaptive_;
   Routing routing_;
   std::uint64_t drawn_ = 0;  // random numbers so far
   std::vector<Picoseconds> free_at_;
-  std::vector<Route> routes_;  // by rack; one for all if nothing ever changes
+  std::vector<Route> routes_;  // by place; one for all if nothing ever changes
   std::vector<std::vector<Packet>> lists_;
 };
 

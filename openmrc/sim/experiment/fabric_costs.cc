@@ -15,8 +15,8 @@ namespace openmrc::sim {
 namespace {
 
 using fabric::Bill;
+using fabric::Design;
 using fabric::Parts;
-using fabric::Plan;
 using fabric::Shape;
 
 std::string label_of(const ExperimentRun& run, std::size_t axes) {
@@ -31,16 +31,26 @@ bool tell_apart(const std::vector<ExperimentRun>& runs, std::size_t axes) {
   });
 }
 
-PartsCost cost_of(const Plan& plan, const Parts& parts) {
-  const double chip_bits_per_second = parts.switch_part.tbps * 1e12;
-  const double in_use = std::min(1.0, plan.switch_bits_per_second / chip_bits_per_second);
-  const Bill bill = optical_bill(plan.fabric, parts);
-  const auto hosts = static_cast<double>(plan.fabric.hosts);
-  const double link = plan.fabric.host_bits_per_second / plan.fabric.planes;
-  const auto ports = static_cast<std::uint64_t>(chip_bits_per_second / link);
-  return {.watts_per_host = (bill.switch_watts * in_use + bill.cable_watts) / hosts,
-          .price_per_host = (bill.switch_price * in_use + bill.cable_price) / hosts,
-          .two_tiers_hosts = ports * ports / 2};
+// The most hosts of full bisection: half of the ports of all but the uppermost tier go down.
+std::uint64_t hosts_max(std::uint64_t ports, std::size_t tiers) {
+  std::uint64_t hosts = ports;
+  for (std::size_t tier = 1; tier < tiers; ++tier) hosts *= ports / 2;
+  return hosts;
+}
+
+PartsCost cost_of(const Shape& shape, const Design& design, const Parts& parts) {
+  const auto host_link = static_cast<double>(shape.host_link_bits_per_second);
+  const auto uplink = static_cast<double>(shape.uplink_bits_per_second);
+  const double ports_in_use = static_cast<double>(design.host_links) * host_link +
+                              2 * static_cast<double>(design.switch_links) * uplink;
+  const double chip = parts.switch_part.tbps * 1e12;
+  const double switches = ports_in_use / chip;
+  const Bill bill = optical_bill(design, parts);
+  const auto hosts = static_cast<double>(design.hosts);
+  return {
+      .watts_per_host = (switches * parts.switch_part.watts + bill.cable_watts) / hosts,
+      .price_per_host = (switches * parts.switch_part.price + bill.cable_price) / hosts,
+      .hosts_max = hosts_max(static_cast<std::uint64_t>(chip / host_link), design.switches.size())};
 }
 
 }  // namespace
@@ -59,9 +69,8 @@ std::vector<FabricCost> fabric_costs(const Experiment& experiment,
     if (std::ranges::find(costs, label, &FabricCost::runs) != costs.end()) continue;
     const auto fabric = fabric::Fabric::make(*run.shape);
     if (!fabric) continue;  // then it could not have run
-    const Plan plan = plan_of(*fabric);
-    FabricCost& cost = costs.emplace_back(std::move(label), plan.fabric);
-    if (parts) cost.parts = cost_of(plan, *parts);
+    FabricCost& cost = costs.emplace_back(std::move(label), plan_of(*fabric).fabric);
+    if (parts) cost.parts = cost_of(*run.shape, cost.design, *parts);
   }
   return costs;
 }
@@ -70,8 +79,8 @@ std::vector<std::vector<std::string>> cost_table(const std::vector<FabricCost>& 
                                                  const std::optional<Parts>& parts) {
   std::vector<std::string> head{"fabric", "hosts", "planes", "switches", "cables"};
   if (parts) {
-    head.insert(head.end(), {fmt::format("{} per host", parts->currency), "power per host",
-                             "hosts, two tiers"});
+    head.insert(head.end(),
+                {fmt::format("{} per host", parts->currency), "power per host", "hosts, at most"});
   }
   std::vector<std::vector<std::string>> rows{std::move(head)};
   for (const FabricCost& cost : costs) {
@@ -83,7 +92,7 @@ std::vector<std::vector<std::string>> cost_table(const std::vector<FabricCost>& 
     if (!cost.parts) continue;
     row.insert(row.end(), {text::human_si(cost.parts->price_per_host),
                            text::human_si(cost.parts->watts_per_host, "W"),
-                           text::grouped(cost.parts->two_tiers_hosts)});
+                           text::grouped(cost.parts->hosts_max)});
   }
   return rows;
 }
@@ -92,8 +101,8 @@ std::string cost_note(const std::optional<Parts>& parts) {
   if (!parts) return "With --parts FILE also what the fabrics cost and draw.";
   return fmt::format(
       "Of switches the share of ports that is in use; every cable is the one called '{}'; NICs, "
-      "hosts, cooling and spares are not in it. 'hosts, two tiers' is how many a fabric of such "
-      "switches and links can have, non-blocking. Prices: {}.",
+      "hosts, cooling and spares are not in it. 'hosts, at most' is how many a fabric of such "
+      "switches, links and tiers can have, non-blocking. Prices: {}.",
       parts->optics().name, parts->prices_from);
 }
 

@@ -19,7 +19,7 @@ namespace openmrc::sim {
 struct PartsCost {
   double watts_per_host = 0;
   double price_per_host = 0;
-  std::uint64_t two_tiers_hosts = 0;  // as many as such switches reach with two tiers, non-blocking
+  std::uint64_t hosts_max = 0;  // as many as such switches reach with so many tiers, non-blocking
 };
 
 struct FabricCost {

@@ -64,15 +64,16 @@ TEST(FabricCosts, AxesAreNamedUntilTheyTellFabricsApart) {
   EXPECT_EQ(costs[1].runs, "same \u00b7 c");
 }
 
-// By hand: each switch has 16 ports of 100 Gb/s, 1/32 of the chip, so 128 of them are 4 of 16,000;
-// 128 whole cables (64 NICs, 64 uplinks of 800 Gb/s) with two ends each are 128 x 250.
+// By hand: each T0 has 16 ports of 100 Gb/s and each T1 has 8, 1,536 in all; a chip has 512, so
+// they are 3 of 16,000; 128 whole cables (64 NICs, 64 uplinks of 800 Gb/s) with two ends each are
+// 128 x 250.
 TEST(FabricCosts, CountTheShareOfASwitchThatIsInUse) {
   const auto costs = fabric_costs(experiment_of(8, 8), parts());
   ASSERT_EQ(costs.size(), 1U);
   ASSERT_TRUE(costs[0].parts);
-  EXPECT_DOUBLE_EQ(costs[0].parts->price_per_host, (4 * 16'000.0 + 128 * 250.0) / 64);
-  EXPECT_DOUBLE_EQ(costs[0].parts->watts_per_host, (4 * 800.0 + 128 * 20.0) / 64);
-  EXPECT_EQ(costs[0].parts->two_tiers_hosts, 512U * 512 / 2);
+  EXPECT_DOUBLE_EQ(costs[0].parts->price_per_host, (3 * 16'000.0 + 128 * 250.0) / 64);
+  EXPECT_DOUBLE_EQ(costs[0].parts->watts_per_host, (3 * 800.0 + 128 * 20.0) / 64);
+  EXPECT_EQ(costs[0].parts->hosts_max, 512U * 512 / 2);
 }
 
 // Faster links are fewer ports of the same switch.
@@ -80,7 +81,7 @@ TEST(FabricCosts, FewerPlanesReachFewerHosts) {
   const auto costs = fabric_costs(experiment_of(4, 4), parts());
   ASSERT_EQ(costs.size(), 1U);
   ASSERT_TRUE(costs[0].parts);
-  EXPECT_EQ(costs[0].parts->two_tiers_hosts, 256U * 256 / 2);
+  EXPECT_EQ(costs[0].parts->hosts_max, 256U * 256 / 2);
 }
 
 TEST(FabricCosts, AreLeftOutIfARunDoesNotSayWhatItRanOn) {

@@ -19,7 +19,7 @@ class EvSets {
 
   [[nodiscard]] const profile::DrawnPaths& of(fabric::HostIndex host) const;
   // EVs of one connection.
-  [[nodiscard]] std::size_t evs_per_host() const { return sets_.front().uplinks.size(); }
+  [[nodiscard]] std::size_t evs_per_host() const { return sets_.front().numbers.size(); }
 
  private:
   profile::PathOptions options_;

@@ -238,7 +238,7 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
   const wire::Body& body = transmit.packet.transport.body;
   const auto destination = world_.plan.port_of(route.destination);
   const std::uint32_t ev_index = route.ev.raw() - core::kSrv6SourcePortFirst;
-  OPENMRC_CHECK(destination && ev_index < paths_.uplinks.size(), "the path is one of ours");
+  OPENMRC_CHECK(destination && ev_index < paths_.numbers.size(), "the path is one of ours");
   const wire::TrafficClass traffic_class = transmit.packet.traffic_class;
   const auto* write = std::get_if<wire::RdmaWrite>(&body);
   Content& content = worker.take_content();
@@ -257,7 +257,7 @@ void MrcHost::send(const core::Transmit& transmit, const Window& window, Worker&
     ++worker.stats.totals.retransmissions;
     ++worker.stats.bucket(now_).retransmissions;
   }
-  nic_.send(packet, paths_.uplinks[ev_index], now_, window, worker);
+  nic_.send(packet, paths_.numbers[ev_index], now_, window, worker);
 }
 
 void MrcHost::finish(Worker& worker) {

@@ -57,8 +57,8 @@ Network::Network(const Scenario& scenario)
   const std::int64_t bits = base_rtt_.raw() * (scenario.shape.host_link_bits_per_second / 1'000);
   bdp_bytes_ = scenario.switches.bdp_bytes != 0 ? scenario.switches.bdp_bytes
                                                 : static_cast<std::uint32_t>(bits / 8'000'000);
-  for (const PortKind kind : {PortKind::kT0Up, PortKind::kT1Down, PortKind::kT0Down}) {
-    policies_[static_cast<std::size_t>(kind)] = make_policy(kind);
+  for (std::size_t kind = 0; kind < kPortKinds; ++kind) {
+    policies_[kind] = make_policy(static_cast<PortKind>(kind));
   }
   set_windows(full);
 }
@@ -132,8 +132,10 @@ void Network::set_hops() {
   const auto set = [&](PortKind kind, const Hop& hop) {
     hops_[static_cast<std::size_t>(kind)] = hop;
   };
-  set(PortKind::kT0Up,
-      {.line = uplink_line_, .delay = to_switch, .lead_bytes = lead(uplink_line_, uplink_line_)});
+  for (const PortKind kind : {PortKind::kT0Up, PortKind::kT1Up, PortKind::kT2Down}) {
+    set(kind,
+        {.line = uplink_line_, .delay = to_switch, .lead_bytes = lead(uplink_line_, uplink_line_)});
+  }
   set(PortKind::kT1Down,
       {.line = uplink_line_, .delay = to_switch, .lead_bytes = lead(uplink_line_, host_line_)});
   set(PortKind::kT0Down, {.line = host_line_,
@@ -143,13 +145,14 @@ void Network::set_hops() {
 
 // Over the longest path, with nobody else there.
 Picoseconds Network::one_way(std::uint32_t size) const {
-  const bool two_tiers = fabric_.has_t1();
-  Picoseconds time = nic_hop(!two_tiers).arrival(Picoseconds{}, size);
-  if (two_tiers) {
-    time = hop(PortKind::kT0Up).arrival(time, size);
-    time = hop(PortKind::kT1Down).arrival(time, size);
-  }
-  return hop(PortKind::kT0Down).arrival(time, size);
+  Picoseconds time = nic_hop(!fabric_.has_t1()).arrival(Picoseconds{}, size);
+  const auto pass = [&](PortKind kind) { time = hop(kind).arrival(time, size); };
+  if (fabric_.has_t1()) pass(PortKind::kT0Up);
+  if (fabric_.has_t2()) pass(PortKind::kT1Up);
+  if (fabric_.has_t2()) pass(PortKind::kT2Down);
+  if (fabric_.has_t1()) pass(PortKind::kT1Down);
+  pass(PortKind::kT0Down);
+  return time;
 }
 
 void Network::set_windows(std::uint32_t full_size) {
@@ -171,10 +174,12 @@ void Network::set_windows(std::uint32_t full_size) {
 
 fabric::SwitchId Network::switch_of(NodeIndex node) const {
   OPENMRC_DCHECK(!is_host_rack(node) && node < nodes(), "a switch");
-  const std::uint32_t number = (node - racks()) / planes();
+  std::uint32_t number = (node - racks()) / planes();
   const Plane plane(static_cast<std::uint8_t>((node - racks()) % planes()));
   if (number < racks()) return {.plane = plane, .tier = fabric::Tier::kT0, .index = number};
-  return {.plane = plane, .tier = fabric::Tier::kT1, .index = number - racks()};
+  number -= racks();
+  if (number < fabric_.t1s()) return {.plane = plane, .tier = fabric::Tier::kT1, .index = number};
+  return {.plane = plane, .tier = fabric::Tier::kT2, .index = number - fabric_.t1s()};
 }
 
 }  // namespace openmrc::sim

@@ -9,6 +9,7 @@
 #include "openmrc/base/rng.h"
 #include "openmrc/fabric/fabric.h"
 #include "openmrc/sim/network/link_faults.h"
+#include "openmrc/sim/network/packet.h"
 #include "openmrc/sim/result/result.h"
 #include "openmrc/sim/scenario/scenario.h"
 #include "openmrc/softswitch/queue_policy.h"
@@ -53,7 +54,7 @@ class Network {
   [[nodiscard]] std::uint32_t hosts_per_rack() const { return fabric_.shape().hosts_per_rack; }
   [[nodiscard]] std::uint32_t uplinks() const { return fabric_.shape().uplinks; }
 
-  [[nodiscard]] NodeIndex nodes() const { return racks() + (racks() + fabric_.t1s()) * planes(); }
+  [[nodiscard]] NodeIndex nodes() const { return t2(Plane(0), fabric_.t2s()); }
   [[nodiscard]] static NodeIndex host_rack(std::uint32_t rack) { return rack; }
   [[nodiscard]] NodeIndex t0(Plane plane, std::uint32_t rack) const {
     return racks() + rack * planes() + plane.raw();
@@ -61,9 +62,23 @@ class Network {
   [[nodiscard]] NodeIndex t1(Plane plane, std::uint32_t number) const {
     return racks() + (racks() + number) * planes() + plane.raw();
   }
+  [[nodiscard]] NodeIndex t2(Plane plane, std::uint32_t number) const {
+    return t1(plane, fabric_.t1s() + number);
+  }
   [[nodiscard]] bool is_host_rack(NodeIndex node) const { return node < racks(); }
   // Of a node that is no host rack.
   [[nodiscard]] fabric::SwitchId switch_of(NodeIndex node) const;
+
+  // The port of a T0 by which a path goes up; behind its last for any.
+  [[nodiscard]] std::uint32_t t0_port_up(std::uint16_t path) const {
+    return hosts_per_rack() + (path == kAnyPath ? uplinks() : fabric_.uplink_of(path));
+  }
+  // The same of a T1.
+  [[nodiscard]] std::uint32_t t1_port_up(std::uint16_t path) const {
+    const std::uint32_t uplink =
+        path == kAnyPath ? fabric_.shape().t1_uplinks : fabric_.t1_uplink_of(path);
+    return fabric_.t1_downlinks() + uplink;
+  }
 
   // Host links and links between switches: speed and wire.
   [[nodiscard]] const Line& host_line() const { return host_line_; }

@@ -26,13 +26,18 @@ enum class PacketKind : std::uint8_t {
   kResume,
 };
 
-// What only the two hosts look at. It stays where the sender has put it until the packet arrives or
-// is lost; then the place goes back to the worker that it was taken from.
+// The sender leaves it to the switches where a packet goes up.
+inline constexpr std::uint16_t kAnyPath = 0xffff;
+
+// What only the two hosts look at, and with three tiers T1s and T2s, once each. It stays where the
+// sender has put it until the packet arrives or is lost; then the place goes back to the worker
+// that it was taken from.
 struct Content {
   fabric::HostIndex from{};
   Ev ev{};
   wire::Body body{};  // payloads are lengths
   std::uint16_t owner = 0;
+  std::uint16_t path = 0;  // fabric::PathChoice::path, or kAnyPath
 };
 static_assert(std::is_trivially_copyable_v<Content>, "it travels between processes as bytes");
 static_assert(sizeof(Content) <= 88, "each packet on its way has one");

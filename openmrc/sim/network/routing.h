@@ -10,8 +10,8 @@
 
 namespace openmrc::sim {
 
-// Which uplinks routing uses between two racks: all, until a link has been down for a while. It
-// does not change during a run, so every thread may ask.
+// Which paths routing uses between two racks: all, until a link has been down for a while. It does
+// not change during a run, so every thread may ask.
 class Routing {
  public:
   struct Racks {
@@ -22,14 +22,29 @@ class Routing {
   // `network` outlives it.
   Routing(const Network& network, Picoseconds reroute_after);
 
-  // The path from one rack up to a T1 and down to the other rack.
-  [[nodiscard]] bool uses(const Racks& racks, Plane plane, std::uint32_t uplink,
+  // The path from one rack to the other, by its number.
+  [[nodiscard]] bool uses(const Racks& racks, Plane plane, std::uint32_t path,
                           Picoseconds now) const;
+  // What a T0 looks at: its uplink, and whether any path by it leads on.
+  [[nodiscard]] bool uses_uplink(const Racks& racks, Plane plane, std::uint32_t uplink,
+                                 Picoseconds now) const;
+  // What a T1 looks at: the links of both to the same T2.
+  struct T1s {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+  [[nodiscard]] bool uses_t1_uplink(const T1s& t1s, Plane plane, std::uint32_t t1_uplink,
+                                    Picoseconds now) const;
   // Until then nothing changes.
   [[nodiscard]] Picoseconds next_change(Picoseconds now) const;
   [[nodiscard]] bool never_changes() const { return changes_.empty(); }
 
  private:
+  [[nodiscard]] T1s t1s_between(const Racks& racks, std::uint32_t uplink) const;
+  // A switch takes a link out when either direction is down.
+  [[nodiscard]] bool uses_link(const fabric::LinkId& link, Picoseconds now) const {
+    return !is_given_up(link, true, now) && !is_given_up(link, false, now);
+  }
   [[nodiscard]] bool is_given_up(const fabric::LinkId& link, bool upward, Picoseconds now) const;
 
   const Network& network_;

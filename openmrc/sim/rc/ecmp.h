@@ -20,15 +20,16 @@ struct EcmpFlow {
 
 // Routing as RoCEv2 finds it: all packets of a flow take the one path that its hash names, whoever
 // else is there. When a link has been down for a while, the flows that hash to it are spread over
-// the uplinks that are left. It does not change during a run, so every thread may ask.
+// the paths that are left. It does not change during a run, so every thread may ask.
 class Ecmp {
  public:
   Ecmp(const Network& network, Picoseconds reroute_after);
 
   // The plane whose port a queue pair is bound to; both of its ends use it.
   [[nodiscard]] Plane plane(const EcmpFlow& flow) const;
-  [[nodiscard]] std::uint16_t uplink(const EcmpFlow& flow, Plane plane, Picoseconds now) const;
-  // Until then no uplink changes.
+  // fabric::PathChoice::path
+  [[nodiscard]] std::uint16_t path(const EcmpFlow& flow, Plane plane, Picoseconds now) const;
+  // Until then no path changes.
   [[nodiscard]] Picoseconds next_change(Picoseconds now) const { return routing_.next_change(now); }
 
  private:
@@ -47,19 +48,19 @@ class EcmpPath {
 
   [[nodiscard]] fabric::HostIndex to() const { return flow_.to; }
   [[nodiscard]] Plane plane() const { return plane_; }
-  [[nodiscard]] std::uint16_t uplink(Picoseconds now) {
+  [[nodiscard]] std::uint16_t number(Picoseconds now) {
     if (now >= valid_until_) {
-      uplink_ = ecmp_->uplink(flow_, plane_, now);
+      number_ = ecmp_->path(flow_, plane_, now);
       valid_until_ = ecmp_->next_change(now);
     }
-    return uplink_;
+    return number_;
   }
 
  private:
   const Ecmp* ecmp_;
   EcmpFlow flow_;
   Picoseconds valid_until_{};
-  std::uint16_t uplink_ = 0;
+  std::uint16_t number_ = 0;
   Plane plane_;
 };
 

@@ -45,7 +45,7 @@ class EcmpTest : public testing::Test {
     return *ecmp_;
   }
   std::uint32_t uplink(std::uint32_t qpn, Picoseconds now) {
-    return ecmp().uplink(flow(qpn), kPlane, now);
+    return ecmp().path(flow(qpn), kPlane, now);
   }
   // Flows by uplink.
   std::array<std::uint32_t, kUplinks> spread(Picoseconds now) {
@@ -72,7 +72,7 @@ TEST_F(EcmpTest, EverythingAboutAFlowCounts) {
     for (std::uint32_t qpn = 0; qpn < kFlows; ++qpn) {
       EcmpFlow other = flow(qpn);
       change(other);
-      if (ecmp().uplink(other, kPlane, Picoseconds{}) != uplink(qpn, Picoseconds{})) ++moved;
+      if (ecmp().path(other, kPlane, Picoseconds{}) != uplink(qpn, Picoseconds{})) ++moved;
     }
     return moved;
   };
@@ -151,9 +151,9 @@ TEST_F(EcmpTest, APathFollows) {
   std::uint32_t moves = 0;
   for (std::uint32_t qpn = 0; qpn < kFlows; ++qpn) {
     EcmpPath path(ecmp(), flow(qpn), kPlane);
-    std::uint32_t before = path.uplink(Picoseconds{});
+    std::uint32_t before = path.number(Picoseconds{});
     for (Picoseconds now{}; now < kRestored * 2; now += kMillisecond / 4) {
-      const std::uint32_t here = path.uplink(now);
+      const std::uint32_t here = path.number(now);
       ASSERT_EQ(here, uplink(qpn, now));
       if (here != before) ++moves;
       before = here;
@@ -164,7 +164,7 @@ TEST_F(EcmpTest, APathFollows) {
 
 TEST_F(EcmpTest, NeedsNoUplinkInsideARack) {
   const EcmpFlow inside{.from = HostIndex(1), .to = HostIndex(2), .qpn = Qpn(5)};
-  EXPECT_EQ(ecmp().uplink(inside, kPlane, Picoseconds{}), 0);
+  EXPECT_EQ(ecmp().path(inside, kPlane, Picoseconds{}), 0);
 }
 
 }  // namespace

@@ -189,8 +189,7 @@ void RcHost::queue_answer(Receiving& receiving, Packet packet, const wire::Body&
   packet.content = &content;
   packet.to = receiving.path.to();
   packet.plane = receiving.path.plane();
-  ports_[packet.plane.raw()].answers.push(
-      {.packet = packet, .uplink = receiving.path.uplink(now_)});
+  ports_[packet.plane.raw()].answers.push({.packet = packet, .path = receiving.path.number(now_)});
 }
 
 void RcHost::receive_answer(const Packet& packet, Worker& worker) {
@@ -277,7 +276,7 @@ void RcHost::watch(Index index) {
 void RcHost::transmit(Port& port, const Window& window, Worker& worker) {
   if (!port.answers.empty()) {
     const Answer answer = port.answers.pop();
-    return nic_.send(answer.packet, answer.uplink, now_, window, worker);
+    return nic_.send(answer.packet, answer.path, now_, window, worker);
   }
   while (!port.turn.empty()) {
     const Index index = port.turn.pop();
@@ -303,13 +302,12 @@ void RcHost::send_data(Sending& sending, const Window& window, Worker& worker) {
                       .kind = PacketKind::kRcData,
                       .is_data = true,
                       .ecn_capable = world_.transport.dcqcn};
-  const auto uplink = world_.switches_choose ? static_cast<std::uint16_t>(world_.network.uplinks())
-                                             : sending.path.uplink(now_);
+  const std::uint16_t path = world_.switches_choose ? kAnyPath : sending.path.number(now_);
   if (write.retransmission) {
     ++worker.stats.totals.retransmissions;
     ++worker.stats.bucket(now_).retransmissions;
   }
-  nic_.send(packet, uplink, now_, window, worker);
+  nic_.send(packet, path, now_, window, worker);
 }
 
 }  // namespace openmrc::sim

@@ -64,7 +64,7 @@ class RcHost : public Host {
   // Waits for the port of its plane.
   struct Answer {
     Packet packet{};
-    std::uint16_t uplink = 0;
+    std::uint16_t path = 0;
   };
   struct Port {
     core::GrowingRing<Answer> answers;

@@ -230,7 +230,7 @@ class CutPathTest : public testing::Test {
     scenario_.workload = FlowList{{{.from = 0, .to = 9, .bytes = 10'000'000}}};
     const Network network(scenario_);
     const EcmpFlow flow{.from = HostIndex(0), .to = HostIndex(9), .qpn = kFirstUsableQpn};
-    const std::uint32_t uplink = Ecmp(network, kMillisecond).uplink(flow, Plane(0), Picoseconds{});
+    const std::uint32_t uplink = Ecmp(network, kMillisecond).path(flow, Plane(0), Picoseconds{});
     scenario_.faults.push_back({.link = {.kind = LinkId::Kind::kUplink, .rack = 0, .port = uplink},
                                 .from = kCut,
                                 .down = true});

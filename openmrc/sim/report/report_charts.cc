@@ -258,7 +258,8 @@ ReportChart ev_chart(const RunResult& result) {
 ReportChart queue_chart(const RunResult& result) {
   Chart chart = time_chart(result, "Deepest queue", {.name = "queue", .unit = Unit::kBytes},
                            end_of_buckets(result));
-  constexpr std::array<const char*, kPortKinds> kNames{"T0 to T1", "T1 to T0", "T0 to host"};
+  constexpr std::array<const char*, kPortKinds> kNames{"T0 to T1", "T1 to T0", "T0 to host",
+                                                       "T1 to T2", "T2 to T1"};
   for (std::size_t kind = 0; kind < kPortKinds; ++kind) {
     std::vector<Point> points =
         over_time(result, [&](const Bucket& bucket) { return bucket.queue_max_bytes[kind]; });

@@ -89,8 +89,8 @@ struct Totals {
 };
 
 // Queues of one kind of port.
-enum class PortKind : std::uint8_t { kT0Up, kT1Down, kT0Down };
-inline constexpr std::size_t kPortKinds = 3;
+enum class PortKind : std::uint8_t { kT0Up, kT1Down, kT0Down, kT1Up, kT2Down };
+inline constexpr std::size_t kPortKinds = 5;
 
 // EVs of all connections, by state (core::EvState's order: GOOD, SKIP, SUSPECT, ASSUMED_BAD,
 // DENIED).

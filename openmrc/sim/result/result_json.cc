@@ -18,16 +18,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An array with a name for each of its elements.
+// An array with a name for each of its elements. Behind the first `required` those that are zero
+// are left out.
 template <class T>
 struct Named {
   std::span<T> values;
   std::span<const char* const> names;
+  std::size_t required;
 };
 
 template <class Array, std::size_t kSize>
-auto named(Array& values, const std::array<const char*, kSize>& names) {
-  return Named<std::remove_reference_t<decltype(values[0])>>{values, names};
+auto named(Array& values, const std::array<const char*, kSize>& names,
+           std::size_t required = kSize) {
+  return Named<std::remove_reference_t<decltype(values[0])>>{values, names, required};
 }
 
 constexpr std::array<const char*, kLosses> kLossNames{"link_down", "link_error", "data_full",
@@ -36,7 +39,9 @@ constexpr std::array<const char*, kEvStates> kEvStateNames{"good", "skip", "susp
                                                            "denied"};
 constexpr std::array<const char*, kRetransmitReasons> kRetransmitNames{
     "loss", "probe", "timeout", "trim", "trim_last_hop", "refused", "for_ack"};
-constexpr std::array<const char*, kPortKinds> kPortKindNames{"t0_up", "t1_down", "t0_down"};
+constexpr std::array<const char*, kPortKinds> kPortKindNames{"t0_up", "t1_down", "t0_down", "t1_up",
+                                                             "t2_down"};
+constexpr std::size_t kPortKindsOfTwoTiers = 3;
 
 // The fields of each record, once, for writing and reading. `field` takes a name and a value.
 template <class T, class Record>
@@ -110,7 +115,7 @@ template <MaybeConst<Bucket> T>
 void describe(T& bucket, auto&& field) {
   field("payload_bytes", bucket.payload_bytes);
   field("ev_changes", named(bucket.ev_changes, kEvStateNames));
-  field("queue_max_bytes", named(bucket.queue_max_bytes, kPortKindNames));
+  field("queue_max_bytes", named(bucket.queue_max_bytes, kPortKindNames, kPortKindsOfTwoTiers));
   field("marked", bucket.marked);
   field("trimmed", bucket.trimmed);
   field("lost", bucket.lost);
@@ -178,7 +183,9 @@ Json value_of(const T& value) {
 template <class T>
 Json value_of(const Named<T>& array) {
   Json object = Json::object();
-  for (std::size_t i = 0; i < array.values.size(); ++i) object[array.names[i]] = array.values[i];
+  for (std::size_t i = 0; i < array.values.size(); ++i) {
+    if (i < array.required || array.values[i] != 0) object[array.names[i]] = array.values[i];
+  }
   return object;
 }
 
@@ -241,8 +248,7 @@ class Complaint {
 };
 
 template <std::unsigned_integral T>
-  requires(!std::same_as<T, bool>)
-bool take(const Json& json, T& value) {
+requires(!std::same_as<T, bool>) bool take(const Json& json, T& value) {
   if (!json.is_number_unsigned()) return false;
   const auto number = json.get<std::uint64_t>();
   value = static_cast<T>(number);
@@ -288,7 +294,12 @@ bool take(const Json& json, const Named<T>& array) {
   if (!json.is_object()) return false;
   for (std::size_t i = 0; i < array.values.size(); ++i) {
     const auto found = json.find(array.names[i]);
-    if (found == json.end() || !take(*found, array.values[i])) return false;
+    if (found == json.end()) {
+      if (i < array.required) return false;
+      array.values[i] = 0;
+    } else if (!take(*found, array.values[i])) {
+      return false;
+    }
   }
   return true;
 }

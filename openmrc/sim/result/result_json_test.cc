@@ -91,6 +91,18 @@ TEST(ResultJson, IsWhatOtherProgramsExpect) {
   EXPECT_TRUE(json["faults"][1]["to_ps"].is_null());
 }
 
+// A fabric of two tiers has none of these queues.
+TEST(ResultJson, QueuesOfAThirdTierAreThereIfTheyWereUsed) {
+  RunResult result = sample_result();
+  EXPECT_EQ(write_result_json(result).find("t2_down"), std::string::npos);
+  result.buckets[3].queue_max_bytes[static_cast<std::size_t>(PortKind::kT2Down)] = 7;
+  const std::string text = write_result_json(result);
+  EXPECT_EQ(nlohmann::json::parse(text)["buckets"][3]["queue_max_bytes"]["t2_down"], 7);
+  const auto back = read_result_json(text);
+  ASSERT_TRUE(back) << back.error();
+  EXPECT_EQ(back->buckets, result.buckets);
+}
+
 TEST(ResultJson, KeysStandInTheirOrderAndRecordsOnTheirLines) {
   const std::string text = write_result_json(sample_result());
   EXPECT_TRUE(text.starts_with("{\n\"format\": \"openmrc-run\",\n\"version\": 1,\n\"scenario\":"));

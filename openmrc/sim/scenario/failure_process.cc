@@ -24,6 +24,8 @@ ElementGroup elements_of(FailingPart part) {
     case FailingPart::kNicTransceivers: return ElementGroup::kHostLinks;
     case FailingPart::kT0s: return ElementGroup::kT0s;
     case FailingPart::kT1s: return ElementGroup::kT1s;
+    case FailingPart::kT1Uplinks: return ElementGroup::kT1Uplinks;
+    case FailingPart::kT2s: return ElementGroup::kT2s;
   }
   return ElementGroup::kUplinks;
 }

@@ -20,6 +20,8 @@ enum class FailingPart : std::uint8_t {
   kHostLinks,
   kT0s,
   kT1s,
+  kT1Uplinks,
+  kT2s,
   kUplinkTransceivers,    // of uplinks of a T0 that follow each other
   kDownlinkTransceivers,  // of links of a T0 to hosts that follow each other
   kNicTransceivers,       // of links of a host in planes that follow each other

@@ -16,8 +16,9 @@ namespace openmrc::sim {
 inline constexpr std::array<std::string_view, 3> kDirectionWords{"both", "up", "down"};
 static_assert(static_cast<int>(Direction::kDownward) == 2);
 
-inline constexpr std::array<std::string_view, 4> kGroupWords{"uplinks", "host-links", "t0", "t1"};
-static_assert(static_cast<int>(ElementGroup::kT1s) == 3);
+inline constexpr std::array<std::string_view, 6> kGroupWords{"uplinks", "host-links", "t0",
+                                                             "t1",      "t1-uplinks", "t2"};
+static_assert(static_cast<int>(ElementGroup::kT2s) == 5);
 
 // The key `speed`: the share of its rate that a link has left, in whole per cent.
 std::uint16_t read_speed(text::TableReader& section);

@@ -166,9 +166,9 @@ class ScenarioReader {
       return paths;
     }
     for (const text::Value* value : uplinks) {
-      std::uint16_t uplink = 0;
-      table.read_value(Field::whole("uplinks", uplink, 0, fabric.shape().uplinks - 1), *value);
-      paths.uplinks.push_back(uplink);
+      std::uint16_t path = 0;
+      table.read_value(Field::whole("uplinks", path, 0, fabric.evs_per_plane() - 1), *value);
+      paths.uplinks.push_back(path);
     }
     return paths;
   }

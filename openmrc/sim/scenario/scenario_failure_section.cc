@@ -24,10 +24,16 @@ constexpr std::uint32_t kLossSteps = 8;  // unless it is said
 enum class FailureKind : std::uint8_t { kCut, kLoss, kSlow };
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 7> kParts{
-    "uplinks",         "host-links", "t0", "t1", "uplink-transceivers", "downlink-transceivers",
-    "nic-transceivers"};
-static_assert(static_cast<int>(FailingPart::kNicTransceivers) == 6);
+constexpr std::array<std::string_view, 9> kParts{"uplinks",
+                                                 "host-links",
+                                                 "t0",
+                                                 "t1",
+                                                 "t1-uplinks",
+                                                 "t2",
+                                                 "uplink-transceivers",
+                                                 "downlink-transceivers",
+                                                 "nic-transceivers"};
+static_assert(static_cast<int>(FailingPart::kNicTransceivers) == 8);
 constexpr std::array<std::string_view, 3> kRepairTimes{"exponential", "fixed", "lognormal"};
 static_assert(static_cast<int>(RepairTime::kLognormal) == 2);
 constexpr std::array<std::string_view, 3> kFailureKinds{"cut", "loss", "slow"};

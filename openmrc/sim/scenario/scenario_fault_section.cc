@@ -68,7 +68,8 @@ Result<Element, fabric::NameError> parse_target(FaultKind kind, const Fabric& fa
 }
 
 bool group_fits(FaultKind kind, ElementGroup group) {
-  const bool switches = group == ElementGroup::kT0s || group == ElementGroup::kT1s;
+  const bool switches =
+      group == ElementGroup::kT0s || group == ElementGroup::kT1s || group == ElementGroup::kT2s;
   if (kind == FaultKind::kSwitchDown) return switches;
   if (kind == FaultKind::kPortDown) return group == ElementGroup::kHostLinks;
   return kind != FaultKind::kPlaneDown;

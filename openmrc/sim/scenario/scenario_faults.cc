@@ -29,6 +29,9 @@ LinkId host_link(Plane plane, std::uint32_t rack, std::uint32_t downlink) {
 LinkId uplink(Plane plane, std::uint32_t rack, std::uint32_t number) {
   return {.kind = LinkId::Kind::kUplink, .plane = plane, .rack = rack, .port = number};
 }
+LinkId t1_uplink(Plane plane, std::uint32_t t1, std::uint32_t number) {
+  return {.kind = LinkId::Kind::kT1Uplink, .plane = plane, .rack = t1, .port = number};
+}
 
 void add_t0_links(Plane plane, std::uint32_t rack, const Fabric& fabric,
                   std::vector<LinkId>& links) {
@@ -53,20 +56,29 @@ struct LinksOf {
   }
   std::vector<LinkId> operator()(const SwitchId& id) const {
     std::vector<LinkId> links;
-    if (id.tier == Tier::kT0) {
-      add_t0_links(id.plane, id.index, fabric, links);
-    } else {
-      for (std::uint32_t port = 0; port < fabric.t1_ports(); ++port) {
-        links.push_back(fabric.t1_link(id.plane, id.index, port));
-      }
+    switch (id.tier) {
+      case Tier::kT0: add_t0_links(id.plane, id.index, fabric, links); break;
+      case Tier::kT1:
+        for (std::uint32_t port = 0; port < fabric.t1_ports(); ++port) {
+          links.push_back(fabric.t1_link(id.plane, id.index, port));
+        }
+        break;
+      case Tier::kT2:
+        for (std::uint32_t pod = 0; pod < fabric.shape().pods; ++pod) {
+          links.push_back(fabric.t2_link(id.plane, id.index, pod));
+        }
+        break;
     }
     return links;
   }
-  // Every link has one T0.
+  // Every link has one T0 or leads from a T1 to a T2.
   std::vector<LinkId> operator()(Plane plane) const {
     std::vector<LinkId> links;
     for (std::uint32_t rack = 0; rack < fabric.shape().racks; ++rack) {
       add_t0_links(plane, rack, fabric, links);
+    }
+    for (std::uint32_t t2 = 0; t2 < fabric.t2s(); ++t2) {
+      for (const LinkId& link : (*this)(SwitchId{plane, Tier::kT2, t2})) links.push_back(link);
     }
     return links;
   }
@@ -96,7 +108,9 @@ std::string what_happens(const Breakage& breakage) {
 
 std::string_view kind_of(const Element& element) {
   if (const auto* link = std::get_if<LinkId>(&element)) {
-    return link->kind == LinkId::Kind::kHost ? "host links" : "uplinks";
+    return link->kind == LinkId::Kind::kHost     ? "host links"
+           : link->kind == LinkId::Kind::kUplink ? "uplinks"
+                                                 : "uplinks of T1s";
   }
   if (std::holds_alternative<SwitchId>(element)) return "switches";
   return std::holds_alternative<HostIndex>(element) ? "hosts" : "planes";
@@ -145,6 +159,8 @@ std::uint64_t size_of(ElementGroup group, const Fabric& fabric) {
     case ElementGroup::kHostLinks: return planes * shape.racks * shape.hosts_per_rack;
     case ElementGroup::kT0s: return planes * shape.racks;
     case ElementGroup::kT1s: return planes * fabric.t1s();
+    case ElementGroup::kT1Uplinks: return planes * fabric.t1s() * shape.t1_uplinks;
+    case ElementGroup::kT2s: return planes * fabric.t2s();
   }
   return 0;
 }
@@ -155,12 +171,15 @@ Element element_of(ElementGroup group, std::uint64_t index, const Fabric& fabric
   const Plane plane = plane_at(index / in_plane);
   const auto rest = static_cast<std::uint32_t>(index % in_plane);
   const std::uint32_t uplinks = fabric.shape().uplinks;
+  const std::uint32_t t1_uplinks = fabric.shape().t1_uplinks;
   switch (group) {
     case ElementGroup::kUplinks: return uplink(plane, rest / uplinks, rest % uplinks);
     case ElementGroup::kHostLinks:
       return host_link(plane, fabric.rack_of(HostIndex(rest)), fabric.downlink_of(HostIndex(rest)));
     case ElementGroup::kT0s: return SwitchId{.plane = plane, .tier = Tier::kT0, .index = rest};
     case ElementGroup::kT1s: return SwitchId{.plane = plane, .tier = Tier::kT1, .index = rest};
+    case ElementGroup::kT1Uplinks: return t1_uplink(plane, rest / t1_uplinks, rest % t1_uplinks);
+    case ElementGroup::kT2s: return SwitchId{.plane = plane, .tier = Tier::kT2, .index = rest};
   }
   return plane;
 }

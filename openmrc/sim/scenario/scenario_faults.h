@@ -16,7 +16,7 @@
 namespace openmrc::sim {
 
 // Parts of a fabric that can be drawn from.
-enum class ElementGroup : std::uint8_t { kUplinks, kHostLinks, kT0s, kT1s };
+enum class ElementGroup : std::uint8_t { kUplinks, kHostLinks, kT0s, kT1s, kT1Uplinks, kT2s };
 
 std::uint64_t size_of(ElementGroup group, const fabric::Fabric& fabric);
 fabric::Element element_of(ElementGroup group, std::uint64_t index, const fabric::Fabric& fabric);

@@ -64,6 +64,23 @@ TEST_F(ScenarioFaults, LinksOfAT1AreAllThatEachRackHasToIt) {
   EXPECT_EQ(element("p1.t1-1/down7"), Element(LinkId{LinkId::Kind::kUplink, Plane(1), 2, 4}));
 }
 
+TEST_F(ScenarioFaults, LinksOfThreeTiers) {
+  fabric_ = *Fabric::make(
+      {.planes = 4, .racks = 6, .hosts_per_rack = 8, .uplinks = 2, .pods = 3, .t1_uplinks = 4});
+  EXPECT_EQ(links("p1.t1-5"), 2U + 4) << "down and up";
+  EXPECT_EQ(links("p1.t2-7"), 3U) << "one to each pod";
+  EXPECT_EQ(links("p1"), 6U * (8 + 2) + 6 * 4);
+  for (const LinkId& link : links_of(element("p1.t2-7"), fabric_)) {
+    EXPECT_EQ(link.kind, LinkId::Kind::kT1Uplink);
+    EXPECT_EQ(link.port, 3U);
+  }
+  for (const auto& [group, size] : {std::pair{kT1Uplinks, 4 * 6 * 4}, {kT2s, 4 * 8}}) {
+    const auto all = all_of(group, fabric_);
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(size));
+    for (const Element& one : all) EXPECT_EQ(element(name_of(one)), one);
+  }
+}
+
 TEST_F(ScenarioFaults, GroupsHoldEveryElementOnce) {
   for (const auto& [group, size] :
        {std::pair{kUplinks, 4 * 6 * 5}, {kHostLinks, 4 * 6 * 8}, {kT0s, 4 * 6}, {kT1s, 4 * 5}}) {

@@ -259,7 +259,7 @@ TEST(SearchFile, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(search_error(without("window") + "window = [\"1 ms\", 0]\n").find("earlier one first"),
             std::string::npos);
-  EXPECT_NE(search_error(without("of =") + "of = [\"t2\"]\n").find("of: "), std::string::npos);
+  EXPECT_NE(search_error(without("of =") + "of = [\"t3\"]\n").find("of: "), std::string::npos);
   EXPECT_NE(search_error(text + "shortest = \"1 ms\"\n").find("longest: is below shortest"),
             std::string::npos);
   EXPECT_NE(search_error(text + "speeds = 1\n").find("speeds"), std::string::npos);

@@ -115,7 +115,8 @@ Series Series::from_bytes(std::string_view bytes) {
 
 std::uint64_t directed_links(const fabric::Fabric& fabric) {
   const fabric::Shape& shape = fabric.shape();
-  return std::uint64_t{2} * shape.planes * shape.racks * (shape.hosts_per_rack + shape.uplinks);
+  const std::uint64_t of_t0s = std::uint64_t{shape.racks} * (shape.hosts_per_rack + shape.uplinks);
+  return 2 * shape.planes * (of_t0s + std::uint64_t{fabric.t1s()} * shape.t1_uplinks);
 }
 
 std::size_t series_samples_max(std::uint64_t things) {

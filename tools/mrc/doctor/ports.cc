@@ -213,7 +213,7 @@ void check_paths_to(const host::Config& config, HostIndex peer, Findings& findin
     const std::string check = fmt::format("{}: paths to {}", name_of(port), fabric::name_of(peer));
     std::string faults;
     for (std::uint32_t uplink = 0; uplink < uplinks; ++uplink) {
-      const PathChoice choice{.plane = plane, .uplink = static_cast<std::uint16_t>(uplink)};
+      const PathChoice choice{.plane = plane, .path = static_cast<std::uint16_t>(uplink)};
       const Ipv6Address to = config.mode == Mode::kUdp ? plan.inner_address(peer, plane)
                                                        : plan.carrier(self, peer, choice).address();
       const std::string fault = fault_of_route(to, port, config.mode == Mode::kUsid);

@@ -31,18 +31,23 @@ End lower_end(const Fabric& fabric, const fabric::FloorPlan& floor, const LinkId
   if (link.kind == LinkId::Kind::kHost) {
     return {cabinet, name_of(fabric.host_at(link.rack, link.port)), name_of(link.plane)};
   }
-  return {cabinet, name_of(SwitchId{link.plane, Tier::kT0, link.rack}),
-          fmt::format("up{}", link.port)};
+  const Tier tier = link.kind == LinkId::Kind::kUplink ? Tier::kT0 : Tier::kT1;
+  return {cabinet, name_of(SwitchId{link.plane, tier, link.rack}), fmt::format("up{}", link.port)};
 }
 
 End upper_end(const Fabric& fabric, const fabric::FloorPlan& floor, const LinkId& link) {
-  const Cabinet cabinet = floor.upper_end(link);
-  if (link.kind == LinkId::Kind::kHost) {
-    return {cabinet, name_of(SwitchId{link.plane, Tier::kT0, link.rack}),
-            fmt::format("down{}", link.port)};
+  const auto end = [&](Tier tier, std::uint32_t number, std::uint32_t port) -> End {
+    return {floor.upper_end(link), name_of(SwitchId{link.plane, tier, number}),
+            fmt::format("down{}", port)};
+  };
+  switch (link.kind) {
+    case LinkId::Kind::kHost: return end(Tier::kT0, link.rack, link.port);
+    case LinkId::Kind::kUplink:
+      return end(Tier::kT1, fabric.t1_of(link.rack, link.port),
+                 fabric.t1_port(link.rack, link.port));
+    case LinkId::Kind::kT1Uplink: break;
   }
-  return {cabinet, name_of(SwitchId{link.plane, Tier::kT1, fabric.t1_of(link.port)}),
-          fmt::format("down{}", fabric.t1_port(link.rack, link.port))};
+  return end(Tier::kT2, fabric.t2_of(link.rack, link.port), fabric.pod_of_t1(link.rack));
 }
 
 // RFC 4180: names of parts are free text.

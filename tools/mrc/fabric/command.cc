@@ -67,15 +67,18 @@ text::Value value_of(const std::string& text) {
 class ShapeOptions {
  public:
   void add_to(CLI::App& command) {
-    constexpr std::array<std::array<const char*, 3>, 8> kCounts{{
+    constexpr std::array<std::array<const char*, 3>, 10> kCounts{{
         {"--planes", "planes", "Planes"},
-        {"--switch-ports", "switch_ports", "Ports of a switch, for two tiers and full bisection"},
+        {"--switch-ports", "switch_ports", "Ports of a switch, for full bisection"},
         {"--racks", "racks", "Racks, one T0 of each plane in each; instead of --switch-ports"},
         {"--hosts-per-rack", "hosts_per_rack", "Hosts per rack: downlinks of a T0"},
         {"--uplinks", "uplinks", "Uplinks of a T0"},
         {"--links-per-t1", "links_per_t1", "Links of a T0 to each T1; default 1"},
+        {"--pods", "pods", "Pods of a plane; with more than one there are three tiers"},
+        {"--t1-uplinks", "t1_uplinks", "Uplinks of a T1, to T2s"},
         {"--host-link-gbps", "host_link_gbps", "Speed of a NIC port; default 100"},
-        {"--uplink-gbps", "uplink_gbps", "Speed of a T0-T1 link; default that of a NIC port"},
+        {"--uplink-gbps", "uplink_gbps",
+         "Speed of a link between switches; default that of a NIC port"},
     }};
     for (const auto& [flag, key, help] : kCounts) {
       options_.emplace_back(key, command.add_option(flag, help)->type_name("N"));
@@ -197,7 +200,7 @@ int print_paths(const Fabric& fabric, HostIndex source, HostIndex destination,
     const core::EvIndex ev(static_cast<std::uint8_t>(i));
     const fabric::PathChoice choice = plan->choice(ev, destination);
     std::cout << fmt::format("{:>4}  {:>12}  {}\n", i,
-                             fmt::format("{}:{}", choice.plane.raw(), choice.uplink),
+                             fmt::format("{}:{}", choice.plane.raw(), choice.path),
                              plan->path_name(ev, destination));
   }
   return 0;

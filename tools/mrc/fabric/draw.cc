@@ -35,6 +35,8 @@ constexpr std::uint32_t kPanelsAbreast = 2;
 constexpr double kMargin = 24;
 constexpr double kHeader = 64;
 constexpr double kPanelHeight = 260;
+constexpr double kT2Y = -20;  // with three tiers all of it stands lower, by a tier
+constexpr double kTierStep = 80;
 constexpr double kT1Y = 60;
 constexpr double kT0Y = 140;
 constexpr double kHostY = 218;
@@ -54,25 +56,28 @@ std::vector<std::uint32_t> sample(std::uint32_t count, std::uint32_t most) {
 
 struct Sample {
   std::vector<std::uint32_t> planes;
+  std::vector<std::uint32_t> t2s;
   std::vector<std::uint32_t> t1s;
   std::vector<std::uint32_t> racks;
   std::vector<std::uint32_t> downlinks;
 
-  explicit Sample(const Fabric& fabric) : Sample(fabric.shape(), fabric.t1s()) {}
-  Sample(const Shape& shape, std::uint32_t t1_count)
-      : planes(sample(shape.planes, kPlanesDrawn)),
-        t1s(sample(t1_count, kSwitchesDrawn)),
-        racks(sample(shape.racks, kSwitchesDrawn)),
-        downlinks(sample(shape.hosts_per_rack, kHostsDrawn)) {}
+  explicit Sample(const Fabric& fabric)
+      : planes(sample(fabric.shape().planes, kPlanesDrawn)),
+        t2s(sample(fabric.t2s(), kSwitchesDrawn)),
+        t1s(sample(fabric.t1s(), kSwitchesDrawn)),
+        racks(sample(fabric.shape().racks, kSwitchesDrawn)),
+        downlinks(sample(fabric.shape().hosts_per_rack, kHostsDrawn)) {}
 
   [[nodiscard]] double rack_width() const {
     return std::max(kHostStep * static_cast<double>(downlinks.size()), kSwitchWidth + 20);
   }
   [[nodiscard]] double panel_width() const {
     const double below = rack_width() * static_cast<double>(racks.size());
-    const double above = (kSwitchWidth + 20) * static_cast<double>(t1s.size());
+    const double above =
+        (kSwitchWidth + 20) * static_cast<double>(std::max(t1s.size(), t2s.size()));
     return std::max(below, above) + 2 * kMargin;
   }
+  [[nodiscard]] double panel_height() const { return kPanelHeight + (t2s.empty() ? 0 : kTierStep); }
 };
 
 // What a reader has to know besides, such as "A sample: 4 of 8 planes, 6 of 256 T1s."
@@ -85,6 +90,7 @@ std::string caption(const Fabric& fabric, const Sample& drawn) {
                             text::grouped(all), things);
   };
   add(drawn.planes.size(), shape.planes, "planes");
+  add(drawn.t2s.size(), fabric.t2s(), "T2s");
   add(drawn.t1s.size(), fabric.t1s(), "T1s");
   add(drawn.racks.size(), shape.racks, "T0s");
   add(drawn.downlinks.size(), shape.hosts_per_rack, "hosts of a rack");
@@ -152,15 +158,20 @@ class Panel {
         plane_(plane),
         colour_(kColours[plane.raw() % kColours.size()]),
         x_(x),
-        y_(y) {}
+        top_(y),
+        y_(y + drawn.panel_height() - kPanelHeight) {}
 
   // Links first, so that switches lie on top of them.
   void draw(Drawing& on) const {
-    on.frame(x_, y_, drawn_.panel_width(), kPanelHeight);
-    on.text(x_ + 12, y_ + 22, 14, "start", fmt::format("plane {}", name_of(plane_)));
+    on.frame(x_, top_, drawn_.panel_width(), drawn_.panel_height());
+    on.text(x_ + 12, top_ + 22, 14, "start", fmt::format("plane {}", name_of(plane_)));
     if (fabric_.has_t1()) on.text(x_ + 8, y_ + (kT1Y + kT0Y) / 2, 11, "start", uplink_speed());
     on.text(x_ + 8, y_ + kT0Y + 28, 11, "start", host_link_speed());  // left of the links
     for (std::size_t rack = 0; rack < drawn_.racks.size(); ++rack) draw_links(on, rack);
+    draw_links_of_t2s(on);
+    for (std::size_t i = 0; i < drawn_.t2s.size(); ++i) {
+      draw_switch(on, {plane_, Tier::kT2, drawn_.t2s[i]}, t2_x(i), y_ + kT2Y);
+    }
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
       draw_switch(on, {plane_, Tier::kT1, drawn_.t1s[i]}, t1_x(i), y_ + kT1Y);
     }
@@ -173,6 +184,7 @@ class Panel {
     const double step = (drawn_.panel_width() - 2 * kMargin) / static_cast<double>(count);
     return x_ + kMargin + step * (static_cast<double>(at) + 0.5);
   }
+  [[nodiscard]] double t2_x(std::size_t at) const { return spread(at, drawn_.t2s.size()); }
   [[nodiscard]] double t1_x(std::size_t at) const { return spread(at, drawn_.t1s.size()); }
   [[nodiscard]] double t0_x(std::size_t at) const { return spread(at, drawn_.racks.size()); }
   [[nodiscard]] double host_x(std::size_t rack, std::size_t at) const {
@@ -191,21 +203,35 @@ class Panel {
   [[nodiscard]] std::string uplink_speed() const {
     const Shape& shape = fabric_.shape();
     const auto each = text::human_rate(static_cast<double>(shape.uplink_bits_per_second));
-    return fabric_.has_single_links() ? each : fmt::format("{} x {}", shape.links_per_t1, each);
+    return shape.links_per_t1 == 1 ? each : fmt::format("{} x {}", shape.links_per_t1, each);
+  }
+
+  static std::string titled(const LinkId& link, const std::string& speed) {
+    return fmt::format("{}, {}", name_of(link), speed);
   }
 
   void draw_links(Drawing& on, std::size_t rack) const {
     using enum LinkId::Kind;
-    const auto titled = [](const LinkId& link, const std::string& speed) {
-      return fmt::format("{}, {}", name_of(link), speed);
-    };
     for (std::size_t i = 0; i < drawn_.t1s.size(); ++i) {
+      if (fabric_.pod_of_rack(drawn_.racks[rack]) != fabric_.pod_of_t1(drawn_.t1s[i])) continue;
       on.link(t0_x(rack), y_ + kT0Y, t1_x(i), y_ + kT1Y, colour_,
               titled(uplink(drawn_.racks[rack], drawn_.t1s[i]), uplink_speed()));
     }
     for (std::size_t i = 0; i < drawn_.downlinks.size(); ++i) {
       on.link(t0_x(rack), y_ + kT0Y, host_x(rack, i), y_ + kHostY, colour_,
               titled({kHost, plane_, drawn_.racks[rack], drawn_.downlinks[i]}, host_link_speed()));
+    }
+  }
+
+  // Each to one T1 of every pod.
+  void draw_links_of_t2s(Drawing& on) const {
+    for (std::size_t i = 0; i < drawn_.t2s.size(); ++i) {
+      for (std::size_t k = 0; k < drawn_.t1s.size(); ++k) {
+        const std::uint32_t pod = fabric_.pod_of_t1(drawn_.t1s[k]);
+        const LinkId link = fabric_.t2_link(plane_, drawn_.t2s[i], pod);
+        if (link.rack != drawn_.t1s[k]) continue;
+        on.link(t2_x(i), y_ + kT2Y, t1_x(k), y_ + kT1Y, colour_, titled(link, uplink_speed()));
+      }
     }
   }
 
@@ -233,6 +259,9 @@ class Panel {
     const auto dots_between = [&](double left, double right, double y) {
       on.text((left + right) / 2, y + 4, 14, "middle", "...");
     };
+    if (const std::size_t t2s = drawn_.t2s.size(); t2s < fabric_.t2s()) {
+      dots_between(t2_x(t2s - 2), t2_x(t2s - 1), y_ + kT2Y);
+    }
     if (const std::size_t t1s = drawn_.t1s.size(); t1s < fabric_.t1s()) {
       dots_between(t1_x(t1s - 2), t1_x(t1s - 1), y_ + kT1Y);
     }
@@ -251,7 +280,8 @@ class Panel {
   Plane plane_;
   std::string_view colour_;
   double x_;
-  double y_;
+  double top_;
+  double y_;  // from here all but T2s is measured
 };
 
 }  // namespace
@@ -262,7 +292,7 @@ std::string draw_fabric(const Fabric& fabric) {
   const std::uint32_t abreast = std::min(panels, kPanelsAbreast);
   const std::uint32_t deep = (panels + abreast - 1) / abreast;
   const double step_x = drawn.panel_width() + kMargin;
-  const double step_y = kPanelHeight + kMargin;
+  const double step_y = drawn.panel_height() + kMargin;
   Drawing drawing;
   drawing.open(std::max(560.0, kMargin + abreast * step_x), kHeader + deep * step_y);
   drawing.text(kMargin, 28, 16, "start", one_line(fabric));

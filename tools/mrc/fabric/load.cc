@@ -31,11 +31,19 @@ Result<fabric::Fabric, std::string> load_fabric(const std::string& path) {
 
 Result<fabric::Fabric, std::string> load_addressed_fabric(const std::string& path) {
   auto fabric = load_fabric(path);
-  if (!fabric || fabric->has_single_links()) return fabric;
-  return failure(
-      fmt::format("{}: links_per_t1 = {}: such a fabric can be planned and simulated, "
-                  "but a uSID names a switch, not one of its links to the same T0",
-                  path, fabric->shape().links_per_t1));
+  if (!fabric || fabric->has_addresses()) return fabric;
+  const fabric::Shape& shape = fabric->shape();
+  const std::string why =
+      fabric->has_t2()
+          ? fmt::format(
+                "pods = {}: such a fabric can be planned and simulated, but the uSID plan "
+                "has no names for T2s",
+                shape.pods)
+          : fmt::format(
+                "links_per_t1 = {}: such a fabric can be planned and simulated, but a "
+                "uSID names a switch, not one of its links to the same T0",
+                shape.links_per_t1);
+  return failure(fmt::format("{}: {}", path, why));
 }
 
 Result<fabric::Parts, std::string> load_parts(const std::string& path) {

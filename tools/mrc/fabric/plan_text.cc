@@ -59,11 +59,14 @@ void add_reach(PlanTable& table) {
             [](const Design& d) { return fmt::format("{:.3g}", d.oversubscription); });
 }
 
-void add_losses(PlanTable& table) {
+bool has_t2(const Plan& plan) { return plan.fabric.switches.size() > 2; }
+
+void add_losses(PlanTable& table, const Plan& plan) {
   table.heading("One failure takes, of the bandwidth of each host that it touches");
   table.row("  NIC port", [](const Design& d) { return share_text(d.loss.nic_port); });
   table.row("  T0", [](const Design& d) { return share_text(d.loss.t0); });
   table.row("  T1", [](const Design& d) { return share_text(d.loss.t1); });
+  if (has_t2(plan)) table.row("  T2", [](const Design& d) { return share_text(d.loss.t2); });
   table.row("  T0-T1 link", [](const Design& d) { return share_text(d.loss.uplink); });
   table.row("    of its T0's uplinks in the plane",
             [](const Design& d) { return share_text(d.loss.uplink_of_t0); });
@@ -137,7 +140,8 @@ nlohmann::ordered_json design_json(const Design& design) {
             {"t0", design.loss.t0},
             {"uplink", design.loss.uplink},
             {"uplink_of_t0", design.loss.uplink_of_t0},
-            {"t1", design.loss.t1}}}};
+            {"t1", design.loss.t1},
+            {"t2", design.loss.t2}}}};
 }
 
 nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
@@ -146,6 +150,8 @@ nlohmann::ordered_json shape_json(const fabric::Shape& shape) {
           {"hosts_per_rack", shape.hosts_per_rack},
           {"uplinks", shape.uplinks},
           {"links_per_t1", shape.links_per_t1},
+          {"pods", shape.pods},
+          {"t1_uplinks", shape.t1_uplinks},
           {"host_link_gbps", static_cast<double>(shape.host_link_bits_per_second) / 1e9},
           {"uplink_gbps", static_cast<double>(shape.uplink_bits_per_second) / 1e9},
           {"host_link_ns", shape.host_link_delay.raw()},
@@ -159,11 +165,15 @@ std::string one_line(const fabric::Fabric& fabric) {
   const auto count = [](std::uint64_t number, std::string_view thing) {
     return fmt::format("{} {}{}", text::grouped(number), thing, number == 1 ? "" : "s");
   };
-  const std::string t1s = fabric.has_t1() ? " and " + count(fabric.t1s(), "T1") : "";
+  std::string switches = count(shape.racks, "T0");
+  if (fabric.has_t2()) {
+    switches += ", " + count(fabric.t1s(), "T1") + " and " + count(fabric.t2s(), "T2");
+  } else if (fabric.has_t1()) {
+    switches += " and " + count(fabric.t1s(), "T1");
+  }
   const double host_rate = shape.planes * static_cast<double>(shape.host_link_bits_per_second);
-  return fmt::format("{}, {}{} in each; {}, {} per host", count(shape.planes, "plane"),
-                     count(shape.racks, "T0"), t1s, count(fabric.hosts(), "host"),
-                     text::human_rate(host_rate));
+  return fmt::format("{}, {} in each; {}, {} per host", count(shape.planes, "plane"), switches,
+                     count(fabric.hosts(), "host"), text::human_rate(host_rate));
 }
 
 std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {
@@ -172,7 +182,7 @@ std::string plan_table(const fabric::Fabric& fabric, const Plan& plan) {
   table.titles({"", "three tiers", "as many hosts"});
   add_parts(table, plan);
   add_reach(table);
-  add_losses(table);
+  add_losses(table, plan);
   return fmt::format(
       "{}\n\n{}{}"
       "Every cable counts as optical, with a transceiver at both ends; as many links of several\n"

@@ -264,7 +264,7 @@ int ping(const PingOptions& options) {
     const fabric::PathChoice choice = paths.choice(ev, qp.peer_place());
     const bool named = paths.plan() && paths.profile_to(qp.peer_place()) == 0;
     rows.push_back({.plane = fabric::name_of(choice.plane),
-                    .uplink = named ? fmt::format("up{}", choice.uplink) : "-",
+                    .uplink = named ? fmt::format("up{}", choice.path) : "-",
                     .path = paths.path_name(ev, qp.peer_place()),
                     .result = results[i]});
   }
