@@ -135,7 +135,7 @@ class Fabric {
 
   // Then a path is named by its switches, as the uSID plan does; and it takes no division to
   // follow.
-  [[nodiscard]] bool has_addresses() const { return shape_.links_per_t1 == 1 && !has_t2(); }
+  [[nodiscard]] bool has_addresses() const { return has_addresses_; }
 
   [[nodiscard]] std::uint32_t pod_of_rack(std::uint32_t rack) const {
     return has_t2() ? rack / racks_per_pod() : 0;
@@ -199,9 +199,11 @@ class Fabric {
   }
 
  private:
-  explicit Fabric(const Shape& shape) : shape_(shape) {}
+  explicit Fabric(const Shape& shape)
+      : shape_(shape), has_addresses_(shape.links_per_t1 == 1 && shape.t1_uplinks == 0) {}
 
   Shape shape_;
+  bool has_addresses_;
 };
 
 }  // namespace openmrc::fabric

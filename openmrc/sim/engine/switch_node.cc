@@ -334,18 +334,22 @@ NextHop SwitchNode::next_hop(std::uint32_t index, const Packet& packet) const {
 
 SwitchNode::FarEnd SwitchNode::far_end(std::uint32_t index) const {
   const fabric::Fabric& fabric = network_.fabric();
-  const fabric::LinkId link = link_of(index);
+  const std::uint32_t uplink = index - downlinks_;
   switch (ports_[index].kind) {
     case PortKind::kT0Up:
-      return {network_.t1(own_.plane, fabric.t1_of(own_.index, link.port)),
-              fabric.t1_port(own_.index, link.port)};
-    case PortKind::kT1Down:
+      return {network_.t1(own_.plane, fabric.t1_of(own_.index, uplink)),
+              fabric.t1_port(own_.index, uplink)};
+    case PortKind::kT1Down: {
+      const fabric::LinkId link = fabric.t1_link(own_.plane, own_.index, index);
       return {network_.t0(own_.plane, link.rack), network_.hosts_per_rack() + link.port};
+    }
     case PortKind::kT1Up:
-      return {network_.t2(own_.plane, fabric.t2_of(own_.index, link.port)),
+      return {network_.t2(own_.plane, fabric.t2_of(own_.index, uplink)),
               fabric.pod_of_t1(own_.index)};
-    case PortKind::kT2Down:
+    case PortKind::kT2Down: {
+      const fabric::LinkId link = fabric.t2_link(own_.plane, own_.index, index);
       return {network_.t1(own_.plane, link.rack), fabric.t1_downlinks() + link.port};
+    }
     case PortKind::kT0Down: break;
   }
   OPENMRC_CHECK(false, "hosts are no switch");
@@ -357,7 +361,8 @@ std::uint32_t SwitchNode::next_egress(std::uint32_t index, const Packet& packet)
   const std::uint32_t rack = fabric.rack_of(packet.to);
   switch (ports_[index].kind) {
     case PortKind::kT0Up:
-      if (fabric.has_t2() && fabric.pod_of_rack(rack) != fabric.pod_of_rack(own_.index)) {
+      if (fabric.has_t2() && fabric.pod_of_rack(rack) != fabric.pod_of_rack(own_.index))
+          [[unlikely]] {
         return network_.t1_port_up(packet.content->path);
       }
       return fabric.t1_port(rack, index - downlinks_);

@@ -248,7 +248,8 @@ class Complaint {
 };
 
 template <std::unsigned_integral T>
-requires(!std::same_as<T, bool>) bool take(const Json& json, T& value) {
+  requires(!std::same_as<T, bool>)
+bool take(const Json& json, T& value) {
   if (!json.is_number_unsigned()) return false;
   const auto number = json.get<std::uint64_t>();
   value = static_cast<T>(number);
