@@ -4,8 +4,8 @@
 `mrc map` names what was broken, how soon, and nothing else.
 
 The time to the verdict is that from the fault's taking effect to the first reading that names it; a
-reading takes some tens of milliseconds. Without faults, agents are stopped (SIGSTOP) and the machine
-is kept busy, and nothing may be named.
+reading takes some tens of milliseconds. Without faults, agents are stopped (SIGSTOP), at times all
+processes of all hosts, and the machine is kept busy; nothing may be named.
 
 --long is for a machine with hours: 100 trials of each kind with eight hosts, while they send to each other as fast as
 the links allow, after an hour without faults. --each, --kinds, --quiet and --load choose parts of it. A link in each
@@ -14,6 +14,7 @@ take minutes. At the end there is a table by kind: trials, those that named the 
 meanwhile, and the time to the name. --json writes it to a file, with all trials.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -34,6 +35,8 @@ RACKS, UPLINKS, PLANES = 2, 2, 4
 HOSTS, HOSTS_LONG = 4, 8
 # Two processors fill all links of the second rate at once.
 RATE, RATE_LOADED = "1gbit", "20mbit"
+# Without faults: how often all processes of all hosts are stopped, not one agent.
+ALL_STOP = 0.2
 
 # kind: loss, what breaks it, seconds in which it must be named
 KINDS = {
@@ -296,17 +299,36 @@ def try_faults(lab, network_map, faults):
              "trial_seconds": lasted / len(trials)} for trial in trials]
 
 
-def stop_agents(agents, network_map, seconds, rng):
-    """No faults, but agents that are stopped and a machine that is busy: what is named?"""
+def processes_of(lab, hosts):
+    """All that run on them."""
+    found = []
+    for host in hosts:
+        done = subprocess.run(["ip", "netns", "pids", f"mrc-{lab.name}-{host}"], text=True, capture_output=True,
+                              timeout=10, check=True)
+        found += [int(word) for word in done.stdout.split()]
+    return found
+
+
+def stop_for(seconds, processes):
+    for sent, seconds_until in ((signal.SIGSTOP, seconds), (signal.SIGCONT, 0)):
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, sent)
+        time.sleep(seconds_until)
+
+
+def disturb(lab, agents, network_map, seconds, rng):
+    """No faults, but agents that are stopped, at times all processes of all hosts, and a machine that is busy: what
+    is named?"""
     false_verdicts = []
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            host = rng.choice(sorted(agents.processes))
-            agents.processes[host].send_signal(signal.SIGSTOP)
-            time.sleep(rng.uniform(0.05, 1.5))
-            agents.processes[host].send_signal(signal.SIGCONT)
+            stopped = [agents.processes[rng.choice(agents.hosts)].pid]
+            if rng.random() < ALL_STOP:
+                stopped = processes_of(lab, agents.hosts)
+            stop_for(rng.uniform(0.05, 1.5), stopped)
             time.sleep(rng.uniform(0.1, 0.7))
             false_verdicts += sorted(network_map.read())
     finally:
@@ -485,7 +507,7 @@ def parse_arguments():
 def check_lab(lab, agents, network_map, faults, options):
     """What is wrong."""
     wrong = check_page(lab)
-    false_verdicts = stop_agents(agents, network_map, options.quiet, random.Random(options.seed))
+    false_verdicts = disturb(lab, agents, network_map, options.quiet, random.Random(options.seed))
     print(f"no fault, agents stopped, {options.quiet} s: false verdicts {false_verdicts}", flush=True)
     if network_map.until(lambda found: not found, HEAL_MAX_S) is None:
         return [*wrong, f"{network_map.read()}, which do not end"]
