@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "openmrc/fabric/test_parts.h"
+
 namespace openmrc::fabric {
 namespace {
 
@@ -128,16 +130,6 @@ TEST(Fabric, KnowsWhatItHas) {
   EXPECT_TRUE(fabric.has(PathChoice{Plane(1), 4}));
   EXPECT_FALSE(fabric.has(PathChoice{Plane(1), 5}));
   EXPECT_FALSE(fabric.has(PathChoice{Plane(2), 0}));
-}
-
-Fabric three_tiers() {
-  return Fabric::make({.planes = 2,
-                       .racks = 6,
-                       .hosts_per_rack = 4,
-                       .uplinks = 2,
-                       .pods = 3,
-                       .t1_uplinks = 4})
-      .value();
 }
 
 TEST(Fabric, WithPodsThereAreThreeTiers) {

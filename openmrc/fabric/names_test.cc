@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "openmrc/fabric/path.h"
+#include "openmrc/fabric/test_parts.h"
 
 namespace openmrc::fabric {
 namespace {
@@ -178,10 +179,7 @@ TEST(Names, EvsThatAreNoneAreRefused) {
 }
 
 TEST(Names, OfThreeTiers) {
-  const Fabric fabric =
-      Fabric::make(
-          {.planes = 2, .racks = 6, .hosts_per_rack = 4, .uplinks = 2, .pods = 3, .t1_uplinks = 4})
-          .value();
+  const Fabric fabric = three_tiers();
   for (const std::string_view name : {"p1.t2-7", "p1.t1-5", "p1.t1-5/up3", "p0.t0-5/up1"}) {
     const auto element = parse_element(fabric, name);
     ASSERT_TRUE(element) << name;

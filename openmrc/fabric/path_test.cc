@@ -7,6 +7,7 @@
 #include <string>
 
 #include "openmrc/fabric/names.h"
+#include "openmrc/fabric/test_parts.h"
 
 namespace openmrc::fabric {
 namespace {
@@ -66,16 +67,6 @@ TEST(Path, WithOneTierThereIsOneEvInEachPlane) {
   EXPECT_EQ(ev_choice(fabric, 2), (PathChoice{Plane(2), 0}));
   EXPECT_EQ(path_between(fabric, HostIndex(0), HostIndex(7), ev_choice(fabric, 2)).switches.size(),
             1);
-}
-
-Fabric three_tiers() {
-  return Fabric::make({.planes = 2,
-                       .racks = 6,
-                       .hosts_per_rack = 4,
-                       .uplinks = 2,
-                       .pods = 3,
-                       .t1_uplinks = 4})
-      .value();
 }
 
 TEST(Path, BetweenPodsHasFiveSwitches) {

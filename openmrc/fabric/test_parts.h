@@ -11,8 +11,19 @@ inline Fabric hand_made_fabric() {
   return Fabric::make({.planes = 2, .racks = 4, .hosts_per_rack = 4, .uplinks = 4}).value();
 }
 
-// With it, racks have two cabinets each and stand in pairs, with a line of two cabinets of T1s
-// between the pairs.
+// Three pods of two racks; two T1s in each pod, eight T2s in each plane.
+inline Fabric three_tiers() {
+  return Fabric::make({.planes = 2,
+                       .racks = 6,
+                       .hosts_per_rack = 4,
+                       .uplinks = 2,
+                       .pods = 3,
+                       .t1_uplinks = 4})
+      .value();
+}
+
+// With the first, racks have two cabinets each and stand in pairs, with a line of two cabinets of
+// T1s between the pairs.
 inline Parts hand_made_parts() {
   return {.currency = "EUR",
           .prices_from = "a test",

@@ -28,8 +28,7 @@ class UplinkBalancer {
   [[nodiscard]] std::span<const Packet> at(std::uint32_t uplink) const { return lists_[uplink]; }
 
  private:
-  // The uplinks that routing uses to a place above which a switch goes down: to another rack for a
-  // T0, to another pod for a T1.
+  // The uplinks that routing uses to a place: of a T0 to another rack, of a T1 to another pod.
   struct Route {
     Picoseconds valid_until{};
     std::vector<std::uint16_t> uplinks;

@@ -29,7 +29,7 @@ enum class PacketKind : std::uint8_t {
 // The sender leaves it to the switches where a packet goes up.
 inline constexpr std::uint16_t kAnyPath = 0xffff;
 
-// What only the two hosts look at, and with three tiers T1s and T2s, once each. It stays where the
+// What only the two hosts look at, and the T0 that sends it to another pod. It stays where the
 // sender has put it until the packet arrives or is lost; then the place goes back to the worker
 // that it was taken from.
 struct Content {

@@ -16,18 +16,13 @@ Routing::Routing(const Network& network, Picoseconds reroute_after)
   changes_.erase(std::unique(changes_.begin(), changes_.end()), changes_.end());
 }
 
-Routing::T1s Routing::t1s_between(const Racks& racks, std::uint32_t uplink) const {
-  const fabric::Fabric& fabric = network_.fabric();
-  return {.from = fabric.t1_of(racks.from, uplink), .to = fabric.t1_of(racks.to, uplink)};
-}
-
 bool Routing::uses(const Racks& racks, Plane plane, std::uint32_t path, Picoseconds now) const {
   const fabric::Fabric& fabric = network_.fabric();
   const std::uint32_t uplink = fabric.uplink_of(path);
   for (const std::uint32_t rack : {racks.from, racks.to}) {
     if (!uses_link({fabric::LinkId::Kind::kUplink, plane, rack, uplink}, now)) return false;
   }
-  const T1s t1s = t1s_between(racks, uplink);
+  const T1s t1s{.from = fabric.t1_of(racks.from, uplink), .to = fabric.t1_of(racks.to, uplink)};
   return t1s.from == t1s.to || uses_t1_uplink(t1s, plane, fabric.t1_uplink_of(path), now);
 }
 

@@ -40,7 +40,6 @@ class Routing {
   [[nodiscard]] bool never_changes() const { return changes_.empty(); }
 
  private:
-  [[nodiscard]] T1s t1s_between(const Racks& racks, std::uint32_t uplink) const;
   // A switch takes a link out when either direction is down.
   [[nodiscard]] bool uses_link(const fabric::LinkId& link, Picoseconds now) const {
     return !is_given_up(link, true, now) && !is_given_up(link, false, now);

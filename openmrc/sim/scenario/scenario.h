@@ -25,7 +25,8 @@ struct MrcTransport {
   profile::TransportProfile profile = profile::preset(profile::Preset::kNic);
   std::uint32_t queue_pairs = 1;  // between two hosts; a message is split over them
   bool hints = false;             // senders know how many send to the same host
-  // Several hosts can be told exactly which paths to use: uplinks by plane, all planes alike.
+  // Several hosts can be told exactly which paths to use (fabric::PathChoice::path), all planes
+  // alike.
   struct FixedPaths {
     std::uint32_t host = 0;
     std::vector<std::uint16_t> uplinks{};
@@ -57,7 +58,7 @@ struct RcTransport {
 
 using TransportSettings = std::variant<MrcTransport, RcTransport>;
 
-// How a T0 chooses the uplink of a packet whose sender has not. Not for MRC.
+// How a T0, or a T1 below T2s, chooses the uplink of a packet whose sender has not. Not for MRC.
 enum class Balancing : std::uint8_t {
   kEcmp,      // by a hash of its flow
   kAdaptive,  // the one that will be free first
